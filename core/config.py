@@ -1,0 +1,106 @@
+"""Settings: what each one is, and what it is when nobody says otherwise.
+
+The string under a field is its documentation: `handrail config show` and the reference are made from it. Where
+values come from, and in which order, is `core.config_load`.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.vocabulary import Mode
+
+SandboxKind = Literal["auto", "docker", "local", "none"]
+"""auto: Docker when an engine answers, else the local cage; local: bubblewrap or Landlock; none: no cage."""
+
+
+class SettingsGroup(BaseModel):
+    """Base of all groups: fixed once loaded, no unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
+    )
+
+
+class ModelSettings(SettingsGroup):
+    """Which model answers, and where."""
+
+    name: str = ""
+    """Name of the model as its server knows it; "" means none is configured."""
+    base_url: str = ""
+    """Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1; "" means OpenAI's own."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key. The key itself never stands in this file."""
+    provider: str = ""
+    """Name of the provider flags to use; "" means: found from the address."""
+    context_window: int = Field(default=0, ge=0, le=100_000_000)
+    """Tokens the model can take in; 0 means: as the provider flags say."""
+    max_output_tokens: int = Field(default=0, ge=0, le=10_000_000)
+    """Longest reply in tokens; 0 leaves it to the server."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """Sampling temperature from 0 to 2; left out of the request when not set."""
+
+
+class LimitSettings(SettingsGroup):
+    """What ends a run at the latest."""
+
+    max_steps: int = Field(default=30, ge=1, le=100_000)
+    """Model replies a run may use."""
+    max_minutes: float = Field(default=30.0, gt=0, le=10_080)
+    """Minutes a run may take; waiting for the person does not count."""
+    max_cost_usd: float = Field(default=1.0, ge=0, le=100_000)
+    """US dollars a run may cost, where the price is known; 0 means no limit."""
+
+
+class SandboxSettings(SettingsGroup):
+    """Where commands and code run."""
+
+    kind: SandboxKind = "auto"
+    """auto (Docker, else the local cage), docker, local (bubblewrap or Landlock) or none (no cage; every call asks)."""
+    image: str = "handrail-sandbox:base"
+    """Image of the container."""
+    memory_mib: int = Field(default=1024, ge=64, le=1_048_576)
+    """Memory of the sandbox in MiB."""
+    cpus: float = Field(default=2.0, gt=0, le=1024)
+    """Processors the container may use."""
+    max_processes: int = Field(default=256, ge=16, le=100_000)
+    """Processes and threads at once in the sandbox."""
+
+
+class BrowserSettings(SettingsGroup):
+    """The browser the agent uses."""
+
+    enabled: bool = True
+    """Whether the browser tool is offered."""
+    executable: str = ""
+    """Chromium to start; "" means: the one that is found."""
+    hosts: Literal["open", "listed"] = "open"
+    """open: public sites need no question; listed: only sites a rule or an answer of the session names."""
+
+
+class UiSettings(SettingsGroup):
+    """How the screen looks and which keys it takes."""
+
+    theme: str = "handrail-dark"
+    """Name of the theme."""
+    keys: dict[str, str] = Field(default_factory=dict)
+    """Other keys for actions: binding id = "key" or "key,key"."""
+
+
+class Settings(SettingsGroup):
+    """All settings of a session."""
+
+    profile: str = "general"
+    """Prompt, tools and limits to start with."""
+    mode: Mode = "ask"
+    """read, ask or auto: how much runs without a question. full is for the command line only."""
+    model: ModelSettings = Field(default_factory=ModelSettings)
+    """Which model answers, and where."""
+    limits: LimitSettings = Field(default_factory=LimitSettings)
+    """What ends a run at the latest."""
+    sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
+    """Where commands and code run."""
+    browser: BrowserSettings = Field(default_factory=BrowserSettings)
+    """The browser the agent uses."""
+    ui: UiSettings = Field(default_factory=UiSettings)
+    """How the screen looks and which keys it takes."""

@@ -1,0 +1,346 @@
+"""What any front end shows of a session: the log, reduced.
+
+`reduce` takes one record after the other; the same records give the same view, whether they come live, from a resumed
+journal or from a replay. Nothing here knows a screen. A part of the view is changed in place and only by its reducer.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from core import decision as dec
+from core import events as ev
+from core import surroundings as sur
+from core import (
+    view_browser,
+    view_calls,
+    view_conversation,
+    view_decisions,
+    view_header,
+    view_memory,
+    view_sandbox,
+    view_steps,
+)
+from core.record import Record
+from core.view_browser import BrowserView
+from core.view_calls import CallsView
+from core.view_conversation import ConversationView
+from core.view_decisions import DecisionsView, NoticesView
+from core.view_header import HeaderView
+from core.view_memory import MemoryView
+from core.view_sandbox import SandboxView
+from core.view_steps import StepsView
+
+Part: TypeAlias = Literal[
+    "header", "conversation", "steps", "memory", "browser", "sandbox", "decisions"
+]
+"""A part of the view that can change."""
+Parts: TypeAlias = frozenset[Part]
+
+
+@dataclass(slots=True)
+class RunView:
+    """Everything a front end shows."""
+
+    n: int = 0
+    """Sequence of the newest record that is in it."""
+    header: HeaderView = field(default_factory=HeaderView)
+    calls: CallsView = field(default_factory=CallsView)
+    conversation: ConversationView = field(default_factory=ConversationView)
+    steps: StepsView = field(default_factory=StepsView)
+    memory: MemoryView = field(default_factory=MemoryView)
+    browser: BrowserView = field(default_factory=BrowserView)
+    sandbox: SandboxView = field(default_factory=SandboxView)
+    decisions: DecisionsView = field(default_factory=DecisionsView)
+    notices: NoticesView = field(default_factory=NoticesView)
+
+    @property
+    def why(self) -> str:
+        """What the session waits for now, in a few words."""
+        header = self.header
+        if self.decisions.open:
+            count = len(self.decisions.open)
+            return f"waiting for you: {count} decision{'s' * (count > 1)}"
+        if header.phase == "paused":
+            return "paused"
+        if header.phase == "running":
+            return self._running_why()
+        return (
+            f"run {header.last_reason.replace('_', ' ')}"
+            if header.last_reason
+            else header.phase
+        )
+
+    def _running_why(self) -> str:
+        running = self.calls.running
+        if running:
+            return f"{running} tool{'s' * (running > 1)} running"
+        if self.header.waits_for == "retry":
+            return self.header.retry
+        return (
+            "model answering" if self.header.waits_for == "model" else "between steps"
+        )
+
+
+Reducer: TypeAlias = Callable[[RunView, Record, Any], Parts]
+
+
+def reduce(view: RunView, record: Record) -> Parts:
+    """Take one record into the view.
+
+    Returns:
+        The parts that changed.
+    """
+    view.n = record.n
+    view.header.last_mono_s = record.mono_s
+    reducer = REDUCERS.get(type(record.event))
+    return reducer(view, record, record.event) if reducer else NOTHING
+
+
+def reduce_all(view: RunView, records: Iterable[Record]) -> Parts:
+    """Take records into the view, oldest first; returns the parts that changed."""
+    changed: set[Part] = set()
+    for record in records:
+        changed |= reduce(view, record)
+    return frozenset(changed)
+
+
+NOTHING: Parts = frozenset()
+TALK: Parts = frozenset({"conversation"})
+HEADER: Parts = frozenset({"header"})
+BROWSER: Parts = frozenset({"browser"})
+SANDBOX: Parts = frozenset({"sandbox"})
+CALLS: Parts = frozenset({"header", "conversation", "steps"})
+MEMORY: Parts = frozenset({"header", "memory"})
+RUN: Parts = frozenset({"header", "conversation", "steps", "memory"})
+
+
+def _session_opened(view: RunView, record: Record, event: ev.SessionOpened) -> Parts:
+    del record
+    view_header.open_session(view.header, event)
+    view.memory.revision += 1
+    return MEMORY
+
+
+def _journal_recovered(
+    view: RunView, record: Record, event: ev.JournalRecovered
+) -> Parts:
+    view_conversation.tell(
+        view.conversation, view_decisions.tell_recovery(view.notices, record, event)
+    )
+    return TALK
+
+
+def _notice_raised(view: RunView, record: Record, event: ev.NoticeRaised) -> Parts:
+    view_conversation.tell(
+        view.conversation, view_decisions.raise_notice(view.notices, record, event)
+    )
+    return TALK
+
+
+def _mode_changed(view: RunView, record: Record, event: ev.ModeChanged) -> Parts:
+    del record
+    view.header.mode = event.mode
+    return HEADER
+
+
+def _run_started(view: RunView, record: Record, event: ev.RunStarted) -> Parts:
+    view_header.start_run(view.header, record, event)
+    view_conversation.begin_run(view.conversation, record, event)
+    view_steps.list_run(view.steps, record, event)
+    view.memory.revision += 1
+    return RUN
+
+
+def _run_paused(view: RunView, record: Record, event: ev.RunPaused) -> Parts:
+    del record, event
+    view.header.phase = "paused"
+    return HEADER
+
+
+def _run_resumed(view: RunView, record: Record, event: ev.RunResumed) -> Parts:
+    del record
+    view_header.resume_run(view.header, event)
+    return HEADER
+
+
+def _run_ended(view: RunView, record: Record, event: ev.RunEnded) -> Parts:
+    view_calls.close_calls(view.calls, record.run_id)
+    view_header.end_run(view.header, event)
+    view_steps.close_step(view.steps)
+    failed = view_calls.failed_calls(view.calls, record.run_id)
+    view_conversation.add_result(view.conversation, record, event, failed)
+    view.memory.revision += 1
+    return RUN
+
+
+def _step_started(view: RunView, record: Record, event: ev.StepStarted) -> Parts:
+    del event
+    view.header.step = record.step
+    view_conversation.begin_step(view.conversation)
+    view_steps.start_step(view.steps, record)
+    return CALLS
+
+
+def _step_ended(view: RunView, record: Record, event: ev.StepEnded) -> Parts:
+    del record
+    view_steps.end_step(view.steps, event)
+    return frozenset({"steps"})
+
+
+def _context_built(view: RunView, record: Record, event: ev.ContextBuilt) -> Parts:
+    del record
+    view_header.note_context(view.header, event)
+    view_memory.note_built(view.memory, event)
+    return MEMORY
+
+
+def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) -> Parts:
+    del record
+    view.header.waits_for = "model"
+    view_memory.note_request(view.memory, event)
+    return MEMORY
+
+
+def _model_retried(view: RunView, record: Record, event: ev.ModelRetried) -> Parts:
+    del record
+    view_header.note_retry(view.header, event)
+    view_conversation.reset_stream(view.conversation)
+    return frozenset({"header", "conversation"})
+
+
+def _text_streamed(view: RunView, record: Record, event: ev.TextStreamed) -> Parts:
+    view_conversation.stream_text(view.conversation, record, event)
+    return TALK
+
+
+def _reasoning_streamed(
+    view: RunView, record: Record, event: ev.ReasoningStreamed
+) -> Parts:
+    view_conversation.stream_reasoning(view.conversation, record, event)
+    return TALK
+
+
+def _model_replied(view: RunView, record: Record, event: ev.ModelReplied) -> Parts:
+    view_header.note_reply(view.header, event)
+    view_conversation.settle_reply(view.conversation, record, event)
+    view_steps.note_step_reply(view.steps, event)
+    view_calls.list_calls(view.calls, record, event)
+    _list(view, record, *(call.id for call in event.calls))
+    view.memory.revision += 1
+    return RUN
+
+
+def _tool_proposed(view: RunView, record: Record, event: ev.ToolProposed) -> Parts:
+    view_calls.judge_call(view.calls, record, event)
+    return _list(view, record, event.call_id)
+
+
+def _decision_opened(view: RunView, record: Record, event: dec.DecisionOpened) -> Parts:
+    view_calls.hold_call(view.calls, record, event)
+    view_decisions.open_decision(view.decisions, record, event)
+    changed = _list(view, record, event.prompt.call_id)
+    view_conversation.ask_question(view.conversation, record, event)
+    return changed | {"decisions"}
+
+
+def _decision_closed(view: RunView, record: Record, event: dec.DecisionClosed) -> Parts:
+    del record
+    view_calls.release_call(view.calls, event)
+    view_decisions.close_decision(view.decisions, event)
+    view_conversation.answer_question(view.conversation, event)
+    return CALLS | {"decisions"}
+
+
+def _call_intended(view: RunView, record: Record, event: ev.CallIntended) -> Parts:
+    view_calls.start_call(view.calls, record, event)
+    return _list(view, record, event.call_id)
+
+
+def _tool_output_received(
+    view: RunView, record: Record, event: ev.ToolOutputReceived
+) -> Parts:
+    view_calls.add_output(view.calls, record, event)
+    return _list(view, record, event.call_id)
+
+
+def _tool_ended(view: RunView, record: Record, event: ev.ToolEnded) -> Parts:
+    view_calls.end_call(view.calls, record, event)
+    view.memory.revision += 1
+    return _list(view, record, event.call_id) | {"memory"}
+
+
+def _message_steered(view: RunView, record: Record, event: ev.MessageSteered) -> Parts:
+    view_conversation.add_message(view.conversation, record, event)
+    view.memory.revision += 1
+    return frozenset({"conversation", "memory"})
+
+
+def _memory_edited(view: RunView, record: Record, event: ev.MemoryEdited) -> Parts:
+    del record
+    view_memory.note_edit(view.memory, event)
+    return frozenset({"memory"})
+
+
+def _browser_snapshotted(
+    view: RunView, record: Record, event: sur.BrowserSnapshotted
+) -> Parts:
+    view_browser.show_snapshot(view.browser, record, event)
+    return BROWSER
+
+
+def _browser_changed(view: RunView, record: Record, event: sur.BrowserChanged) -> Parts:
+    del record
+    view_browser.change_browser(view.browser, event)
+    return BROWSER
+
+
+def _sandbox_changed(view: RunView, record: Record, event: sur.SandboxChanged) -> Parts:
+    del record
+    view_sandbox.change_sandbox(view.sandbox, event)
+    return SANDBOX
+
+
+def _list(view: RunView, record: Record, *call_ids: str) -> Parts:
+    """Let every pane that lists calls know these; returns the parts that changed."""
+    view_conversation.show_calls(view.conversation, record, view.calls, *call_ids)
+    view_steps.list_new_calls(view.steps, record, view.calls, *call_ids)
+    in_sandbox = [
+        view_sandbox.list_command(view.sandbox, view.calls, call_id)
+        for call_id in call_ids
+    ]
+    return CALLS | SANDBOX if any(in_sandbox) else CALLS
+
+
+REDUCERS: Mapping[type, Reducer] = {
+    ev.SessionOpened: _session_opened,
+    ev.JournalRecovered: _journal_recovered,
+    ev.NoticeRaised: _notice_raised,
+    ev.ModeChanged: _mode_changed,
+    ev.RunStarted: _run_started,
+    ev.RunPaused: _run_paused,
+    ev.RunResumed: _run_resumed,
+    ev.RunEnded: _run_ended,
+    ev.StepStarted: _step_started,
+    ev.StepEnded: _step_ended,
+    ev.ContextBuilt: _context_built,
+    ev.ModelRequested: _model_requested,
+    ev.ModelRetried: _model_retried,
+    ev.TextStreamed: _text_streamed,
+    ev.ReasoningStreamed: _reasoning_streamed,
+    ev.ModelReplied: _model_replied,
+    ev.ToolProposed: _tool_proposed,
+    dec.DecisionOpened: _decision_opened,
+    dec.DecisionClosed: _decision_closed,
+    ev.CallIntended: _call_intended,
+    ev.ToolOutputReceived: _tool_output_received,
+    ev.ToolEnded: _tool_ended,
+    ev.MessageSteered: _message_steered,
+    ev.MemoryEdited: _memory_edited,
+    sur.BrowserSnapshotted: _browser_snapshotted,
+    sur.BrowserChanged: _browser_changed,
+    sur.SandboxChanged: _sandbox_changed,
+}
+"""What each kind of event changes."""
+UNSHOWN: frozenset[type] = frozenset({ev.SessionClosed, ev.ModelAdapted})
+"""Kinds that change nothing on the screen: the app is gone by then; a learned flag is told by a notice."""

@@ -1,0 +1,129 @@
+"""What the header line says: whose run it is, how far it got, and what it waits for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.events import (
+    ContextBuilt,
+    ModelReplied,
+    ModelRetried,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    SessionOpened,
+)
+from core.record import Record
+from core.vocabulary import EndReason, Mode
+
+Phase = Literal["opening", "idle", "running", "paused"]
+"""opening: no session yet · idle: no run · running · paused: the run waits at a step boundary."""
+
+
+@dataclass(slots=True)
+class HeaderView:
+    """State of session and run in short."""
+
+    session_id: str = ""
+    workspace: str = ""
+    profile: str = ""
+    model: str = ""
+    mode: Mode = "ask"
+    scripted: bool = False
+    version: str = ""
+    resumed: bool = False
+    phase: Phase = "opening"
+    title: str = ""
+    """First line of the task."""
+    run_id: str = ""
+    runs: int = 0
+    """Runs begun in this session."""
+    step: int = 0
+    max_steps: int = 0
+    max_minutes: float = 0.0
+    max_cost_usd: float = 0.0
+    """0 means no limit."""
+    context_tokens: int = 0
+    context_window: int = 0
+    """0 where unknown."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    """Of this run, as far as it is known."""
+    is_cost_known: bool = False
+    """False until one price of this run was known."""
+    session_cost_usd: float = 0.0
+    started_mono_s: float = 0.0
+    """Start of the run, on the clock of the records."""
+    last_mono_s: float = 0.0
+    """Time of the newest record."""
+    last_reason: EndReason | None = None
+    """How the last run ended."""
+    duration_s: float = 0.0
+    """Of the run that ended last."""
+    waits_for: Literal["", "model", "retry"] = ""
+    """What the loop waits for, calls and decisions aside."""
+    retry: str = ""
+    """Attempt, wait and cause, while `waits_for` is retry."""
+
+
+def open_session(header: HeaderView, event: SessionOpened) -> None:
+    """Take over the facts of the session; a run that a crash cut off is over."""
+    header.session_id, header.workspace = event.session_id, event.workspace
+    header.profile, header.model, header.mode = event.profile, event.model, event.mode
+    header.scripted, header.version, header.resumed = (
+        event.scripted,
+        event.version,
+        event.resumed,
+    )
+    header.phase, header.waits_for = "idle", ""
+
+
+def start_run(header: HeaderView, record: Record, event: RunStarted) -> None:
+    """Begin a run: its counters start again."""
+    header.phase, header.waits_for = "running", ""
+    header.title = next(
+        (line for line in event.task.splitlines() if line.strip()), ""
+    ).strip()
+    header.run_id, header.step = record.run_id, 0
+    header.runs += 1
+    header.max_steps, header.max_minutes = event.max_steps, event.max_minutes
+    header.max_cost_usd = event.max_cost_usd
+    header.input_tokens = header.output_tokens = 0
+    header.cost_usd, header.is_cost_known = 0.0, False
+    header.started_mono_s = record.mono_s
+
+
+def resume_run(header: HeaderView, event: RunResumed) -> None:
+    """Go on; a single step pauses again by a record of its own."""
+    del event
+    header.phase = "running"
+
+
+def end_run(header: HeaderView, event: RunEnded) -> None:
+    """Keep how it ended."""
+    header.phase, header.waits_for = "idle", ""
+    header.last_reason, header.duration_s = event.reason, event.duration_s
+    if event.cost_usd is not None:
+        header.cost_usd, header.is_cost_known = event.cost_usd, True
+
+
+def note_context(header: HeaderView, event: ContextBuilt) -> None:
+    """Keep the size of the next request."""
+    header.context_tokens, header.context_window = event.tokens, event.window
+
+
+def note_retry(header: HeaderView, event: ModelRetried) -> None:
+    """Say that a try failed."""
+    header.waits_for = "retry"
+    header.retry = f"try {event.attempt} failed, next in {event.wait_s:.0f} s: {event.error.message}"
+
+
+def note_reply(header: HeaderView, event: ModelReplied) -> None:
+    """Add tokens and price."""
+    header.waits_for = ""
+    header.input_tokens += event.usage.input_tokens
+    header.output_tokens += event.usage.output_tokens
+    if event.cost_usd is not None:
+        header.cost_usd += event.cost_usd
+        header.session_cost_usd += event.cost_usd
+        header.is_cost_known = True

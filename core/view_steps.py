@@ -1,0 +1,116 @@
+"""The step log: one row a step, one a call."""
+
+from dataclasses import dataclass, field
+
+from core.events import ModelReplied, RunStarted, StepEnded
+from core.record import Record
+from core.view_calls import CallsView, CallView
+
+
+@dataclass(slots=True)
+class StepRow:
+    """One line of the step log: a run, a step, or a call."""
+
+    n: int
+    """Sequence of the record that made it; jump mark to the transcript and to memory."""
+    run_id: str
+    step: int
+    """0 for the row that starts a run."""
+    title: str = ""
+    """Task of a run, first line of the reply of a step."""
+    call: CallView | None = None
+    """Set for a call."""
+    state: str = "running"
+    """Of a step or run: running, ended."""
+    started_mono_s: float = 0.0
+    duration_s: float | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    is_estimated: bool = False
+    cost_usd: float | None = None
+    own_revision: int = 0
+
+    @property
+    def revision(self) -> int:
+        """Grows with each change of the row or of its call."""
+        return self.own_revision + (self.call.revision if self.call else 0)
+
+
+@dataclass(slots=True)
+class StepsView:
+    """Rows in order; only ever added to."""
+
+    rows: list[StepRow] = field(default_factory=list)
+    open_step: StepRow | None = None
+    listed: set[str] = field(default_factory=set)
+    """Ids of the calls that have a row."""
+
+
+def list_run(steps: StepsView, record: Record, event: RunStarted) -> None:
+    """Add the row of a run."""
+    title = event.task.strip().partition("\n")[0]
+    steps.rows.append(
+        StepRow(
+            record.n,
+            record.run_id,
+            0,
+            title,
+            started_mono_s=record.mono_s,
+            state="ended",
+        )
+    )
+
+
+def start_step(steps: StepsView, record: Record) -> None:
+    """Add the row of a step."""
+    row = StepRow(record.n, record.run_id, record.step, started_mono_s=record.mono_s)
+    steps.rows.append(row)
+    steps.open_step = row
+
+
+def note_step_reply(steps: StepsView, event: ModelReplied) -> None:
+    """Add tokens, price and the first line of the reply."""
+    row = steps.open_step
+    if row is None:
+        return
+    row.title = event.text.strip().partition("\n")[0] or row.title
+    row.input_tokens += event.usage.input_tokens
+    row.output_tokens += event.usage.output_tokens
+    row.is_estimated |= event.usage.estimated
+    if event.cost_usd is not None:
+        row.cost_usd = (row.cost_usd or 0.0) + event.cost_usd
+    row.own_revision += 1
+
+
+def list_new_calls(
+    steps: StepsView, record: Record, calls: CallsView, *call_ids: str
+) -> None:
+    """Add a row for each call that has none yet."""
+    for call_id in call_ids:
+        call = calls.by_id.get(call_id)
+        if call is None or call_id in steps.listed:
+            continue
+        steps.listed.add(call_id)
+        steps.rows.append(
+            StepRow(
+                record.n,
+                record.run_id,
+                record.step,
+                call=call,
+                started_mono_s=record.mono_s,
+            )
+        )
+
+
+def end_step(steps: StepsView, event: StepEnded) -> None:
+    """Close the open step."""
+    close_step(steps, event.duration_s)
+
+
+def close_step(steps: StepsView, duration_s: float | None = None) -> None:
+    """Close the open step, if there is one; its duration is unknown when the run broke off."""
+    row = steps.open_step
+    if row is not None:
+        row.state, row.duration_s = "ended", duration_s
+        row.own_revision += 1
+        steps.open_step = None

@@ -1,0 +1,1 @@
+"""Where shell commands and code run: container, local cage, remote. The only place that knows the engine."""

@@ -7,7 +7,9 @@ from typing import TypeAlias
 
 Look: TypeAlias = Mapping[str, tuple[int, int]]
 """Path relative to the workspace -> (modification time in ns, size in bytes); regular files only."""
-SKIPPED_FOLDERS = frozenset({".git", ".venv", "node_modules", "__pycache__", ".mypy_cache", ".ruff_cache"})
+SKIPPED_FOLDERS = frozenset(
+    {".git", ".venv", "node_modules", "__pycache__", ".mypy_cache", ".ruff_cache"}
+)
 """Folders whose files are never a result."""
 MAX_FILES = 20_000
 """A look stops here; a larger workspace is not compared beyond it."""
@@ -19,18 +21,21 @@ def look(workspace: Path, max_files: int = MAX_FILES) -> Look:
     stack = [""]
     while stack and len(found) < max_files:
         folder = stack.pop()
-        try:
-            entries = list(os.scandir(workspace / folder))
-        except OSError:
-            continue
-        for entry in entries:
+        for entry in _entries(workspace / folder):
             name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED_FOLDERS:
-                    stack.append(name)
-            elif entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False):
                 found.update(_stat(entry, name))
+            elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED_FOLDERS:
+                stack.append(name)
     return found
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _stat(entry: os.DirEntry[str], name: str) -> Look:

@@ -8,7 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.memory import Memory, Unit
-from core.messages import AssistantMessage, Message, ModelRequest, ToolMessage, ToolSpec, UserMessage
+from core.messages import (
+    AssistantMessage,
+    Message,
+    ModelRequest,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
 
 Count = Callable[[str], int]
 """Estimates the tokens of a text."""
@@ -43,6 +50,8 @@ class MemoryRow:
     sent: bool
     why: str
     """Why it is sent, shortened or left out."""
+    editable: str = ""
+    """The part of `text` that an edit replaces; "" where nothing can be edited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +88,9 @@ class Plan:
     @property
     def tokens(self) -> int:
         """Estimate of the whole request."""
-        sent = sum(choice.tokens for choice in self.choices if choice.state in ("sent", "shortened"))
+        sent = sum(
+            choice.tokens for choice in self.choices if choice.state in ("sent", "shortened")
+        )
         return self.system_tokens + self.tools_tokens + sent
 
     @property
@@ -144,7 +155,9 @@ class ContextBuilder:
     def _tokens_of_tool(self, tool: ToolSpec) -> int:
         known = self._tool_tokens.get(tool.name)
         if known is None:
-            known = self._count(f"{tool.name} {tool.description} {tool.parameters}") + MESSAGE_TOKENS
+            known = (
+                self._count(f"{tool.name} {tool.description} {tool.parameters}") + MESSAGE_TOKENS
+            )
             self._tool_tokens[tool.name] = known
         return known
 
@@ -154,7 +167,10 @@ class ContextBuilder:
         return Choice(unit=unit, tokens=unit.tokens, state="dropped" if unit.dropped else "sent")
 
     def _tokens_of(self, messages: Sequence[Message]) -> int:
-        return sum(self._count(_countable(message)) + MESSAGE_TOKENS + _image_tokens(message) for message in messages)
+        return sum(
+            self._count(_countable(message)) + MESSAGE_TOKENS + _image_tokens(message)
+            for message in messages
+        )
 
     def _shorten(self, choices: list[Choice], room: int) -> list[Choice]:
         over = sum(choice.tokens for choice in choices if choice.state == "sent") - room
@@ -248,6 +264,7 @@ def _unit_row(choice: Choice, steps: int) -> MemoryRow:
         text=text,
         sent=choice.state in ("sent", "shortened"),
         why=_why(choice),
+        editable=unit.head.text,
     )
 
 

@@ -7,6 +7,7 @@ the line without that last field. A torn end is cut off when the journal is open
 import fcntl
 import json
 import os
+import threading
 import time
 import zlib
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ class Journal:
         self.path = folder / FILE_NAME
         self._crc = 0
         self._unsynced = False
+        self._sync_lock = threading.Lock()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -53,12 +55,16 @@ class Journal:
             os.fchmod(self._fd, 0o600)
         except OSError as error:
             hint = "Set HANDRAIL_STATE_DIR to a folder that can be written."
-            raise StoreError(f"Cannot write the journal {self.path}: {error.strerror}.", hint=hint) from error
+            raise StoreError(
+                f"Cannot write the journal {self.path}: {error.strerror}.", hint=hint
+            ) from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._fd)
-            raise StoreError("This session is open in another Handrail.", hint="Close that one first.") from error
+            raise StoreError(
+                "This session is open in another Handrail.", hint="Close that one first."
+            ) from error
 
     def load(self) -> LoadedJournal:
         """Read what is there and cut off a torn end; later lines are chained to the last good one."""
@@ -87,7 +93,9 @@ class Journal:
         try:
             written = os.write(self._fd, line)
         except OSError as error:
-            raise StoreError(f"Cannot write the journal: {error.strerror}.", hint="Free some space.") from error
+            raise StoreError(
+                f"Cannot write the journal: {error.strerror}.", hint="Free some space."
+            ) from error
         if written != len(line):
             os.ftruncate(self._fd, size)
             raise StoreError("Cannot write the journal: the disk is full.", hint="Free some space.")
@@ -95,16 +103,18 @@ class Journal:
 
     def sync(self) -> None:
         """Make all that was written survive a power loss; blocks for some milliseconds."""
-        if self._unsynced:
-            self._unsynced = False
-            os.fdatasync(self._fd)
+        with self._sync_lock:
+            if self._unsynced and self._fd >= 0:
+                self._unsynced = False
+                os.fdatasync(self._fd)
 
     def close(self) -> None:
         """Sync and close; safe to call twice."""
-        if self._fd >= 0:
-            self.sync()
-            os.close(self._fd)
-            self._fd = -1
+        self.sync()
+        with self._sync_lock:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
 
 def encode(record: Record, prev: int) -> tuple[bytes, int]:

@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from core.events import Event, MemoryEdited, MessageSteered, ModelReplied, RunStarted, StepStarted, ToolEnded
+from core.events import (
+    Event,
+    MemoryEdited,
+    MessageSteered,
+    ModelReplied,
+    RunStarted,
+    StepStarted,
+    ToolEnded,
+)
 from core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from core.record import Record
 
@@ -39,7 +47,9 @@ class Unit:
         """Return its messages, each call followed by its result; a missing result is said to be missing."""
         if not isinstance(self.head, AssistantMessage):
             return (self.head,)
-        results = (self.results.get(call.id) or _missing(call.id, call.name) for call in self.head.calls)
+        results = (
+            self.results.get(call.id) or _missing(call.id, call.name) for call in self.head.calls
+        )
         return (self.head, *results)
 
     def text(self) -> str:
@@ -159,7 +169,11 @@ def _edited(memory: Memory, record: Record) -> None:
     assert isinstance(event, MemoryEdited)
     if event.operation == "insert":
         head = UserMessage(text=event.text)
-        memory.add(Unit(unit_id=f"u{record.n}", role="note", head=head, born_step=memory.steps, edited=True))
+        memory.add(
+            Unit(
+                unit_id=f"u{record.n}", role="note", head=head, born_step=memory.steps, edited=True
+            )
+        )
         return
     unit = memory.find(event.unit_id)
     if unit is None:

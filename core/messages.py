@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from typing_extensions import TypeAliasType
 
 JsonValue = TypeAliasType(
-    "JsonValue", "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+    "JsonValue", "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 )
 """A named alias: pydantic cannot follow a plain recursive one."""
 JsonObject: TypeAlias = Mapping[str, JsonValue]

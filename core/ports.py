@@ -3,7 +3,7 @@
 `tui.wiring` puts the real ones in; tests put in doubles that are classes.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,12 +12,21 @@ from typing import Literal, Protocol, TypeAlias
 from pydantic import BaseModel
 
 from core.decision import QuestionPrompt
-from core.events import Event, ModelAdapted, ModelRetried, ReasoningStreamed, TextStreamed
+from core.events import (
+    Event,
+    ModelAdapted,
+    ModelRequested,
+    ModelRetried,
+    ReasoningStreamed,
+    TextStreamed,
+)
 from core.messages import JsonValue, ModelReply, ModelRequest, Outcome, ToolResult, Usage
 from core.vocabulary import DecidedBy, Resolution
 
-ModelPiece: TypeAlias = TextStreamed | ReasoningStreamed | ModelRetried | ModelAdapted | ModelReply
-"""What a model yields while it answers; the reply comes last and once."""
+ModelPiece: TypeAlias = (
+    ModelRequested | TextStreamed | ReasoningStreamed | ModelRetried | ModelAdapted | ModelReply
+)
+"""What a model yields while it answers: `ModelRequested` before each try is sent, the reply last and once."""
 OutputSink: TypeAlias = Callable[[Literal["stdout", "stderr"], str], None]
 """Takes live output as it comes; must not block."""
 
@@ -63,7 +72,7 @@ class Model(Protocol):
         """Return the exact bytes that `reply` would send for this request now."""
         ...
 
-    def reply(self, request: ModelRequest) -> AsyncIterator[ModelPiece]:
+    def reply(self, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
         """Send the request and yield what comes, the whole reply last.
 
         Closing the iterator or cancelling the task closes the connection within 50 ms.

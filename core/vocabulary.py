@@ -15,6 +15,8 @@ DecidedBy = Literal["", "person", "rule", "policy", "nobody", "tour", "answers_f
 QuestionKind = Literal["text", "choice", "choices", "confirm", "secret", "file"]
 """What form an answer to `ask_human` takes."""
 
-Resolution = Literal["approved", "edited", "denied", "denied_pause", "answered", "declined", "withdrawn"]
+Resolution = Literal[
+    "approved", "edited", "denied", "denied_pause", "answered", "declined", "withdrawn"
+]
 """approved, edited (approved with other arguments), denied, denied_pause; answered, declined ("decide yourself");
 withdrawn: the call is gone."""

@@ -1,0 +1,181 @@
+"""One run: from `RunStarted` to `RunEnded`, whatever happens between."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.agent import AgentParts, RunOutcome, ToolCallAgent
+from core.budget import Budget, Limits
+from core.changes import Look, changed, look
+from core.context import ContextBuilder
+from core.dispatch import Dispatcher, DispatchParts, Judge
+from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
+from core.event_log import EventLog
+from core.events import ErrorInfo, RunEnded, RunStarted, ToolEnded
+from core.gate import Gate
+from core.memory import Memory
+from core.ports import Clock, Model, Tool
+from core.run_control import RunControl
+from core.stored_log import StoredLog
+from core.thinking import Thinker, ThinkerParts
+from core.tool_spec import specs
+
+EXIT_ANSWERED, EXIT_GAVE_UP, EXIT_USAGE, EXIT_LIMIT, EXIT_MODEL, EXIT_NOBODY, EXIT_UNAVAILABLE = (
+    range(7)
+)
+EXIT_INTERRUPTED = 130
+NO_MODEL = ErrorInfo(
+    code="no_model",
+    message="No model is configured.",
+    hint="Set OPENAI_API_KEY and HANDRAIL_MODEL, or OPENAI_BASE_URL for a local server.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParts:
+    """What a run works with."""
+
+    model: Model | None
+    tools: Callable[[], Sequence[Tool]]
+    judge: Judge
+    memory: Memory
+    context: ContextBuilder
+    gate: Gate
+    control: RunControl
+    log: EventLog
+    stored: StoredLog
+    limits: Limits
+    clock: Clock
+    workspace: Path
+    prepare: Callable[[], Awaitable[None]] | None
+    """Awaited before tools are offered."""
+
+
+class Run:
+    """Works on one request of the person."""
+
+    def __init__(self, parts: RunParts) -> None:
+        """Prepare; nothing happens before `work`."""
+        self._parts = parts
+        self._budget = Budget(parts.limits, parts.clock)
+        self._first_record = len(parts.log)
+        self._before: Look = {}
+
+    async def work(self, task: str) -> RunEnded:
+        """Work until the end and return what was recorded as such."""
+        limits = self._parts.limits
+        self._parts.log.append(
+            RunStarted(
+                task=task,
+                max_steps=limits.max_steps,
+                max_minutes=limits.max_minutes,
+                max_cost_usd=limits.max_cost_usd,
+            )
+        )
+        try:
+            ended = await self._to_the_end()
+        except asyncio.CancelledError:
+            ended = RunEnded(reason="stopped", exit_code=EXIT_INTERRUPTED)
+        except HandrailError as error:
+            ended = _failed(error)
+        ended = await asyncio.shield(self._completed(ended))
+        self._parts.log.append(ended)
+        return ended
+
+    async def _to_the_end(self) -> RunEnded:
+        if self._parts.model is None:
+            return RunEnded(reason="failed", exit_code=EXIT_USAGE, error=NO_MODEL)
+        if self._parts.prepare is not None:
+            await self._parts.prepare()
+        self._before = await asyncio.to_thread(look, self._parts.workspace)
+        outcome = await self._agent(self._parts.model).run()
+        return self._ended(outcome)
+
+    def _agent(self, model: Model) -> ToolCallAgent:
+        parts = self._parts
+        record = parts.log.append
+        thinker = Thinker(
+            ThinkerParts(
+                model=model,
+                memory=parts.memory,
+                context=parts.context,
+                budget=self._budget,
+                record=record,
+                clock=parts.clock,
+            )
+        )
+        dispatcher = Dispatcher(
+            DispatchParts(
+                tools=parts.tools,
+                judge=parts.judge,
+                gate=parts.gate,
+                record=record,
+                clock=parts.clock,
+                pause=parts.control.pause,
+                ensure_stored=parts.stored.ensure_stored,
+                make_durable=parts.stored.make_durable,
+                waited=self._budget.exclude,
+            )
+        )
+        return ToolCallAgent(
+            AgentParts(
+                thinker=thinker,
+                tools=parts.tools,
+                specs=lambda: specs(parts.tools()),
+                dispatcher=dispatcher,
+                budget=self._budget,
+                record=record,
+                clock=parts.clock,
+                boundary=parts.control.boundary,
+                has_news=lambda: bool(parts.control.steering),
+            )
+        )
+
+    def _ended(self, outcome: RunOutcome) -> RunEnded:
+        codes = {"answered": EXIT_ANSWERED, "gave_up": EXIT_GAVE_UP, "limit": EXIT_LIMIT}
+        code = codes[outcome.reason]
+        if outcome.reason == "gave_up" and self._refused_by_nobody():
+            code = EXIT_NOBODY
+        error = ErrorInfo(code=outcome.reason, message=outcome.message) if outcome.message else None
+        return RunEnded(
+            reason=outcome.reason,
+            exit_code=code,
+            answer=outcome.answer,
+            files=outcome.files,
+            limit=outcome.limit,
+            error=error,
+        )
+
+    def _refused_by_nobody(self) -> bool:
+        """Whether the last call before the end was refused because nobody was there."""
+        for record in reversed(self._parts.log.records[self._first_record :]):
+            if isinstance(record.event, ToolEnded) and record.event.name != "finish":
+                return record.event.decided_by == "nobody"
+        return False
+
+    async def _completed(self, ended: RunEnded) -> RunEnded:
+        """Add what is known at the end of every run: files on disk, usage, cost."""
+        files = ended.files
+        if self._before or ended.reason in ("answered", "gave_up", "limit"):
+            after = await asyncio.to_thread(look, self._parts.workspace)
+            claimed = [path for path in ended.files if path in after]
+            files = tuple(dict.fromkeys((*claimed, *changed(self._before, after))))
+        return replace(
+            ended,
+            files=files,
+            usage=self._budget.usage,
+            cost_usd=self._budget.cost_usd,
+            steps=self._budget.steps,
+            duration_s=round(self._budget.elapsed_s, 3),
+        )
+
+
+def _failed(error: HandrailError) -> RunEnded:
+    code = EXIT_USAGE
+    if isinstance(error, ModelError):
+        code = EXIT_MODEL
+    elif isinstance(error, SandboxUnavailableError | BrowserUnavailableError):
+        code = EXIT_UNAVAILABLE
+    info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
+    return RunEnded(reason="failed", exit_code=code, error=info)

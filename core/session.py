@@ -1,0 +1,284 @@
+"""The facade of core: all a front end may do with a session."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, get_args
+
+from core.budget import Limits
+from core.context import ContextBuilder, NextRequest, request_limit
+from core.dispatch import Judgement
+from core.errors import StoreError
+from core.event_log import EventLog, SystemClock
+from core.events import (
+    JournalRecovered,
+    MemoryEdited,
+    ModeChanged,
+    NoticeRaised,
+    RunEnded,
+    SessionClosed,
+    SessionOpened,
+)
+from core.gate import Gate
+from core.journal import Journal
+from core.memory import Memory
+from core.messages import JsonValue
+from core.ports import Answer, CallFacts, Clock, Model, Places, Tool
+from core.record import Record
+from core.recovery import close_open_ends
+from core.run import Run, RunParts
+from core.run_control import RunControl
+from core.stored_log import StoredLog
+from core.tokens import estimate_tokens
+from core.tool_spec import specs
+from core.vocabulary import Mode
+
+
+class Policy(Protocol):
+    """Judges calls, and learns from what happened."""
+
+    def judge(
+        self, name: str, arguments: Mapping[str, JsonValue], facts: CallFacts, mode: Mode
+    ) -> Judgement:
+        """Judge one call; must not raise."""
+        ...
+
+    def note(self, record: Record) -> None:
+        """Take in a record: pages seen, answers given."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """What stays the same for a whole session."""
+
+    session_id: str
+    version: str
+    system: str
+    """System message of every request."""
+    profile: str = "general"
+    mode: Mode = "ask"
+    limits: Limits = field(default_factory=Limits)
+    scripted: bool = False
+    """The model is the tour's script."""
+
+
+class Closable(Protocol):
+    """Something that is ended with the session."""
+
+    async def close(self) -> None:
+        """End it; safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionParts:
+    """What a session is made of; `tui.wiring` chooses them."""
+
+    settings: SessionSettings
+    places: Places
+    model: Model | None
+    """None when no model is configured."""
+    tools: Sequence[Tool]
+    policy: Policy
+    attended: bool
+    """A person can answer."""
+    prepare: Callable[[], Awaitable[None]] | None = None
+    """Awaited when a run starts, before tools are offered: finds out what they can use."""
+    resources: Sequence[Closable] = ()
+    """Closed with the session: sandbox, browser."""
+    clock: Clock = field(default_factory=SystemClock)
+
+
+class Session:
+    """One journal, one memory, one run at a time.
+
+    Facts are read from `log`; everything else a front end does are the methods here. All of it belongs to one event
+    loop.
+    """
+
+    def __init__(self, parts: SessionParts) -> None:
+        """Open the session, going on from its journal when there is one.
+
+        Raises:
+            StoreError: The journal cannot be opened, or is damaged in the middle.
+        """
+        self._parts = parts
+        self.places = parts.places
+        self._mode: Mode = parts.settings.mode
+        journal = Journal(parts.places.session)
+        loaded = journal.load()
+        if loaded.damaged_line:
+            journal.close()
+            text = f"The journal {journal.path} is damaged at line {loaded.damaged_line}."
+            raise StoreError(text, hint="It is kept as it is; start a new session.")
+        self.log = EventLog(parts.clock, records=loaded.records)
+        self.memory = Memory()
+        for record in loaded.records:
+            self.memory.apply(record)
+            parts.policy.note(record)
+        self._stored = StoredLog(journal, self._journal_failed)
+        for follower in (self._stored.take, self.memory.apply, parts.policy.note):
+            self.log.follow(follower)
+        self.gate = Gate(self.log.append, attended=parts.attended)
+        self._control = RunControl(self.log.append)
+        self._context = ContextBuilder(parts.settings.system, estimate_tokens)
+        self._run: asyncio.Task[RunEnded] | None = None
+        if loaded.torn_bytes:
+            self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
+        self._open(resumed=bool(loaded.records))
+
+    @property
+    def mode(self) -> Mode:
+        """How much runs without a question."""
+        return self._mode
+
+    @property
+    def running(self) -> bool:
+        """Whether a run goes on."""
+        return self._run is not None and not self._run.done()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the run waits, or will wait at the next boundary."""
+        return self._control.paused
+
+    async def run(self, text: str) -> RunEnded:
+        """Take up a request and work on it until it ends.
+
+        Args:
+            text: What the person wants; not empty.
+
+        Raises:
+            RuntimeError: A run goes on already; use `steer`.
+        """
+        if self.running:
+            raise RuntimeError("a run goes on already")
+        self._control.reset()
+        self._run = asyncio.create_task(self._new_run().work(text), name="run")
+        return await asyncio.shield(self._run)
+
+    def steer(self, text: str) -> None:
+        """Say something while a run goes on; the model sees it from the next step on."""
+        self._control.steer(text)
+
+    def pause(self) -> None:
+        """Make the run wait at the next step boundary."""
+        if self.running:
+            self._control.pause()
+
+    def resume(self) -> None:
+        """Let a paused run go on."""
+        self._control.resume()
+
+    def step_once(self) -> None:
+        """Let a paused run take one step."""
+        self._control.resume(single_step=True)
+
+    def interrupt(self) -> None:
+        """Stop the run now; what it started is ended and each call gets its result."""
+        if self._run is not None and self.log.run_id and not self._run.cancelling():
+            self._run.cancel()
+
+    def answer(self, decision_id: str, answer: Answer) -> bool:
+        """Resolve an open decision; False when it is not open any more or the answer does not fit."""
+        return self.gate.answer(decision_id, answer)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the mode, from now on."""
+        if mode != self._mode:
+            self._mode = mode
+            self.log.append(ModeChanged(mode=mode))
+
+    def edit_memory(self, operation: str, unit_id: str, text: str = "") -> bool:
+        """Change what the model will see: at once, or at the next step boundary while a run goes on.
+
+        Args:
+            operation: As in `core.events.MemoryEdited`.
+            unit_id: The unit; "" for insert.
+            text: New text for edit and insert.
+
+        Returns:
+            False when there is no such operation or unit.
+        """
+        known = get_args(MemoryEdited.__dataclass_fields__["operation"].type)
+        if operation not in known or (operation != "insert" and self.memory.find(unit_id) is None):
+            return False
+        event = MemoryEdited(operation=operation, unit_id=unit_id, text=text)  # type: ignore[arg-type]  # checked above
+        if self.running:
+            self._control.edit(event)
+        else:
+            self.log.append(event)
+        return True
+
+    def next_request(self) -> NextRequest:
+        """Return what would be sent to the model now; sends and changes nothing."""
+        model = self._parts.model
+        window = model.window if model else 0
+        plan = self._context.build(
+            self.memory, specs(self._offered()), limit_tokens=request_limit(window)
+        )
+        return NextRequest(
+            rows=self._context.rows(plan, self.memory.steps),
+            body=model.body(plan.request) if model else b"",
+            tokens=plan.tokens,
+            window=window,
+        )
+
+    async def close(self, reason: str = "quit") -> None:
+        """End the run, what it uses, and the journal; safe to call twice."""
+        if self.running and self._run is not None:
+            self.interrupt()
+            await asyncio.wait([self._run])
+        for resource in self._parts.resources:
+            await resource.close()
+        if not self.log.records or not isinstance(self.log.records[-1].event, SessionClosed):
+            self.log.append(SessionClosed(reason=reason))
+        self._stored.close()
+
+    def _open(self, *, resumed: bool) -> None:
+        if resumed:
+            close_open_ends(self.log)
+        settings = self._parts.settings
+        self.log.append(
+            SessionOpened(
+                session_id=settings.session_id,
+                workspace=str(self.places.workspace),
+                version=settings.version,
+                profile=settings.profile,
+                model=self._parts.model.name if self._parts.model else "",
+                mode=self._mode,
+                scripted=settings.scripted,
+                resumed=resumed,
+            )
+        )
+
+    def _offered(self) -> Sequence[Tool]:
+        return [tool for tool in self._parts.tools if not tool.unavailable()]
+
+    def _judge(self, name: str, arguments: Mapping[str, JsonValue], facts: CallFacts) -> Judgement:
+        return self._parts.policy.judge(name, arguments, facts, self._mode)
+
+    def _new_run(self) -> Run:
+        return Run(
+            RunParts(
+                model=self._parts.model,
+                tools=self._offered,
+                judge=self._judge,
+                memory=self.memory,
+                context=self._context,
+                gate=self.gate,
+                control=self._control,
+                log=self.log,
+                stored=self._stored,
+                limits=self._parts.settings.limits,
+                clock=self._parts.clock,
+                workspace=self.places.workspace,
+                prepare=self._parts.prepare,
+            )
+        )
+
+    def _journal_failed(self, error: StoreError) -> None:
+        self.log.append(
+            NoticeRaised(level="error", text=error.message, hint=error.hint, code=error.code)
+        )

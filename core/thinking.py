@@ -1,0 +1,118 @@
+"""One question to the model: build the request, stream the reply into the log, ask again where that can help."""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from core.budget import Budget
+from core.context import ContextBuilder, Plan, request_limit
+from core.errors import ContextTooLongError, ModelStreamError
+from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
+from core.memory import Memory
+from core.messages import ModelReply, ToolSpec
+from core.ports import Clock, EventSink, Model
+
+MAX_BROKEN_STREAMS = 2
+"""Replies in a row that may break off before the run fails."""
+SHRINK = 0.6
+"""After the server refused a request as too long, the next one is this much of it."""
+MIN_REQUEST_TOKENS = 500
+"""A request is not made smaller than this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkerParts:
+    """What a thinker works with."""
+
+    model: Model
+    memory: Memory
+    context: ContextBuilder
+    budget: Budget
+    record: EventSink
+    clock: Clock
+
+
+class Thinker:
+    """Asks the model for the next reply of a run."""
+
+    def __init__(self, parts: ThinkerParts) -> None:
+        """Serve one run."""
+        self._parts = parts
+        self._broken = 0
+        self._limit_tokens = request_limit(parts.model.window)
+
+    async def think(self, tools: tuple[ToolSpec, ...], nudge: str = "") -> ModelReply:
+        """Return the model's next reply, which is in the log then.
+
+        Args:
+            tools: Offered to the model.
+            nudge: A message of the program for this request only.
+
+        Raises:
+            ModelError: It cannot be had; asking again does not help.
+        """
+        while True:
+            plan = self._plan(tools, nudge)
+            try:
+                return await self._ask(plan)
+            except ModelStreamError as error:
+                self._count_broken(error)
+            except ContextTooLongError as error:
+                self._shrink(plan, error)
+
+    def _plan(self, tools: tuple[ToolSpec, ...], nudge: str) -> Plan:
+        parts = self._parts
+        return parts.context.build(
+            parts.memory, tools, limit_tokens=self._limit_tokens, nudge=nudge
+        )
+
+    async def _ask(self, plan: Plan) -> ModelReply:
+        parts = self._parts
+        parts.record(
+            ContextBuilt(
+                units=len(plan.choices) - plan.left_out,
+                left_out=plan.left_out,
+                tokens=plan.tokens,
+                window=parts.model.window,
+            )
+        )
+        started_s = parts.clock.monotonic()
+        async with aclosing(parts.model.reply(plan.request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, ModelReply):
+                    self._take(piece, parts.clock.monotonic() - started_s)
+                    return piece
+                parts.record(piece)
+        raise ModelStreamError("The model ended without a reply.")
+
+    def _take(self, reply: ModelReply, duration_s: float) -> None:
+        parts = self._parts
+        self._broken = 0
+        cost_usd = parts.model.cost_usd(reply.usage)
+        parts.budget.spend(reply.usage, cost_usd)
+        parts.record(
+            ModelReplied(
+                text=reply.text,
+                reasoning=reply.reasoning,
+                calls=reply.calls,
+                carry=reply.carry,
+                usage=reply.usage,
+                cost_usd=cost_usd,
+                finish_reason=reply.finish_reason,
+                warnings=reply.warnings,
+                message=reply.message,
+                duration_s=round(duration_s, 6),
+            )
+        )
+
+    def _count_broken(self, error: ModelStreamError) -> None:
+        self._broken += 1
+        if self._broken > MAX_BROKEN_STREAMS:
+            raise error
+        info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
+        self._parts.record(ModelRetried(error=info, attempt=self._broken, wait_s=0.0))
+
+    def _shrink(self, plan: Plan, error: ContextTooLongError) -> None:
+        smaller = int(plan.tokens * SHRINK)
+        if smaller < MIN_REQUEST_TOKENS or (self._limit_tokens and smaller >= self._limit_tokens):
+            raise error
+        self._limit_tokens = smaller

@@ -17,9 +17,7 @@ SandboxKind = Literal["auto", "docker", "local", "none"]
 class SettingsGroup(BaseModel):
     """Base of all groups: fixed once loaded, no unknown keys, no silent conversions."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class ModelSettings(SettingsGroup):
@@ -27,7 +25,7 @@ class ModelSettings(SettingsGroup):
 
     name: str = ""
     """Name of the model as its server knows it; "" means none is configured."""
-    base_url: str = ""
+    base_url: str = Field(default="", pattern=r"^(https?://[^\s/]\S*)?$")
     """Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1; "" means OpenAI's own."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key. The key itself never stands in this file."""
@@ -81,7 +79,7 @@ class BrowserSettings(SettingsGroup):
 class UiSettings(SettingsGroup):
     """How the screen looks and which keys it takes."""
 
-    theme: str = "handrail-dark"
+    theme: str = "dark"
     """Name of the theme."""
     keys: dict[str, str] = Field(default_factory=dict)
     """Other keys for actions: binding id = "key" or "key,key"."""

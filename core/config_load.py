@@ -1,0 +1,252 @@
+"""Loads settings in layers: defaults, then `config.toml`, then the environment, then the command line.
+
+Reads only: a file with a mistake stays as it is. Every value knows where it came from.
+"""
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from core.config import Settings
+from core.config_reference import allowed_text, group_names
+from core.errors import ConfigError
+from core.toml_lines import error_line, key_lines, line_of
+
+MAX_SIZE_BYTES = 1 << 20
+"""Largest configuration file that is read; more is a mistake, and would make the start slow."""
+ENVIRONMENT_KEYS: Mapping[str, str] = {
+    "OPENAI_BASE_URL": "model.base_url",
+    "HANDRAIL_MODEL": "model.name",
+}
+"""Environment variables that set something, and what."""
+CONFIG_NAME = "config.toml"
+
+Tree: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """A value from the command line."""
+
+    key: str
+    """Dotted, such as limits.max_steps."""
+    value: object
+    option: str
+    """As typed, such as --max-steps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Settings, with where each value came from."""
+
+    settings: Settings
+    path: Path
+    """The configuration file, there or not."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """By dotted key; what is not listed is the default."""
+    problem: ConfigError | None = None
+    """Set where the file could not be used and the app starts in mode read without it."""
+
+    def origin(self, key: str) -> str:
+        """Return where the value of a dotted key came from."""
+        return self.origins.get(key, "default")
+
+
+def config_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the configuration, there or not."""
+    return _folder(environment, "HANDRAIL_CONFIG_DIR", "user_config_dir")
+
+
+def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of sessions and other state, there or not."""
+    return _folder(environment, "HANDRAIL_STATE_DIR", "user_state_dir")
+
+
+def load_configuration(
+    overrides: Sequence[Override] = (), environment: Mapping[str, str] = os.environ
+) -> Configuration:
+    """Load all layers.
+
+    Raises:
+        ConfigError: With file, line, key and what is allowed; show it and end with exit code 2.
+    """
+    path = config_dir(environment) / CONFIG_NAME
+    return _layered(path, read_text(path), overrides, environment)
+
+
+def load_or_excuse(
+    overrides: Sequence[Override] = (), environment: Mapping[str, str] = os.environ
+) -> Configuration:
+    """Load all layers; a file with a mistake is left out, and the mode is read.
+
+    Raises:
+        ConfigError: The environment or the command line is wrong.
+    """
+    try:
+        return load_configuration(overrides, environment)
+    except ConfigError as problem:
+        path = config_dir(environment) / CONFIG_NAME
+        rest = _layered(path, "", overrides, environment)
+        return Configuration(
+            settings=rest.settings.model_copy(update={"mode": "read"}),
+            path=path,
+            origins={**rest.origins, "mode": f"{path} cannot be used"},
+            problem=problem,
+        )
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a configuration file, "" where there is none.
+
+    Raises:
+        ConfigError: It cannot be read, is no UTF-8 text, or is too large.
+    """
+    try:
+        if path.stat().st_size > MAX_SIZE_BYTES:
+            raise ConfigError(f"{path} is larger than 1 MiB.", hint="Move it away and start anew.")
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check its owner and rights."
+        ) from error
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"{path} line {line}: not UTF-8 text.", hint="Save it as UTF-8."
+        ) from error
+
+
+def parse_toml(text: str, path: Path) -> Tree:
+    """Return the tables of a TOML text.
+
+    Raises:
+        ConfigError: With file and line.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = error_line(error) or text.count("\n") + 1
+        what = str(error).split(" (at ")[0]
+        raise ConfigError(
+            f"{path} line {line}: {what}.", hint="See `handrail config edit`."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: a value is too long or nested too deep.") from error
+
+
+def check_settings(tree: Mapping[str, object], places: Mapping[str, str]) -> Settings:
+    """Turn a tree of values into settings.
+
+    Args:
+        tree: Nested by group.
+        places: Where a dotted key or group stands, for the message.
+
+    Raises:
+        ConfigError: With place, key and what is allowed.
+    """
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        problems = error.errors(include_url=False)
+        raise _problem(problems[0], places, len(problems) - 1) from error
+
+
+def file_places(text: str, tree: Tree, path: Path) -> dict[str, str]:
+    """Return where each key of a parsed file stands, by dotted key."""
+    lines = key_lines(text)
+    found: dict[str, str] = {}
+    for key in _leaves(tree):
+        line = line_of(lines, key)
+        found[".".join(key)] = f"{path} line {line}" if line else str(path)
+    return found
+
+
+def _folder(environment: Mapping[str, str], variable: str, finder: str) -> Path:
+    if given := environment.get(variable):
+        return Path(given).expanduser().absolute()
+    import platformdirs
+
+    return Path(getattr(platformdirs, finder)("handrail", appauthor=False))
+
+
+def _layered(
+    path: Path, text: str, overrides: Sequence[Override], environment: Mapping[str, str]
+) -> Configuration:
+    tree = parse_toml(text, path)
+    places = file_places(text, tree, path)
+    if check_settings(tree, places).mode == "full":
+        raise ConfigError(
+            f"{places['mode']}: mode full cannot be set in a file.",
+            hint="Allowed: read, ask, auto.",
+        )
+    for variable, key in ENVIRONMENT_KEYS.items():
+        if value := environment.get(variable):
+            _put(tree, key, value)
+            places[key] = variable
+    for override in overrides:
+        _put(tree, override.key, override.value)
+        places[override.key] = override.option
+    return Configuration(settings=check_settings(tree, places), path=path, origins=places)
+
+
+def _put(tree: Tree, key: str, value: object) -> None:
+    *groups, name = key.split(".")
+    for group in groups:
+        inner = tree.setdefault(group, {})
+        if not isinstance(inner, dict):
+            raise TypeError(f"{group} is no group of settings")
+        tree = inner
+    tree[name] = value
+
+
+def _leaves(tree: Mapping[str, object], prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for name, value in tree.items():
+        key = (*prefix, name)
+        found.append(key)
+        if isinstance(value, dict) and len(key) < 8:
+            found.extend(_leaves(value, key))
+    return found
+
+
+def _problem(detail: ErrorDetails, places: Mapping[str, str], more: int) -> ConfigError:
+    key = tuple(str(part) for part in detail["loc"])
+    dotted = ".".join(key)
+    place = _place(key, places)
+    others = f" (and {more} more)" if more else ""
+    if detail["type"] == "extra_forbidden":
+        return ConfigError(f"{place}: {dotted} is not a setting{others}.", hint=_unknown_hint(key))
+    value = json.dumps(detail["input"], ensure_ascii=True, default=str)
+    shown = value if len(value) <= 40 else value[:37] + "..."
+    return ConfigError(
+        f"{place}: {dotted} cannot be {shown}{others}.", hint=f"Allowed: {allowed_text(key)}."
+    )
+
+
+def _place(key: tuple[str, ...], places: Mapping[str, str]) -> str:
+    for length in range(len(key), 0, -1):
+        if place := places.get(".".join(key[:length])):
+            return place
+    return "configuration"
+
+
+def _unknown_hint(key: tuple[str, ...]) -> str:
+    name = key[-1]
+    if "key" in name and "api" in name:
+        return "Keys never stand in this file: set the environment variable that model.api_key_env names."
+    known = group_names(key[:-1])
+    near = difflib.get_close_matches(name, known, n=1)
+    suggestion = f"Did you mean {'.'.join((*key[:-1], near[0]))}? " if near else ""
+    return f"{suggestion}Known here: {', '.join(known)}."

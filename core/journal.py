@@ -149,7 +149,7 @@ def _decode(line: bytes) -> tuple[Record, int, int] | None:
     head, mark, tail = line.rpartition(b',"crc":')
     try:
         crc = int(tail[:-1])
-        if not mark or zlib.crc32(head + b"}") != crc:
+        if not mark or tail != b"%d}" % crc or zlib.crc32(head + b"}") != crc:
             return None
         body = json.loads(head + b"}")
         fields = {key: body.pop(key) for key in ENVELOPE if key in body}

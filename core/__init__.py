@@ -1,0 +1,1 @@
+"""The agent itself: knows no screen, no tool, no container, no browser."""

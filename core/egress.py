@@ -1,0 +1,119 @@
+"""Which connections may leave this machine: decided on the address a name resolves to, once, before connecting.
+
+The policy is used from several threads (browser, sandbox, interface): its state is a few sets that only grow.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from core.address import is_local_name, plain_host, why_not_public
+from core.egress_upstream import Upstream
+from core.errors import EgressDeniedError
+from core.ports import EgressDecision
+
+Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Gives the addresses of a host name, best first; raises OSError when there are none."""
+
+METADATA_ADDRESSES = frozenset({"169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254"})
+"""Where clouds hand out credentials. Source: documentation of AWS, ECS, Alibaba Cloud."""
+
+
+async def resolve_by_system(host: str, port: int) -> Sequence[str]:
+    """Resolve with the machine's own resolver.
+
+    Raises:
+        OSError: The name has no address.
+    """
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+class EgressPolicy:
+    """Lets through what is globally routable, and what a person has granted by host and port."""
+
+    def __init__(
+        self, *, resolver: Resolver = resolve_by_system, upstream: Upstream | None = None
+    ) -> None:
+        """Make a policy.
+
+        Args:
+            resolver: How names are resolved; tests give their own.
+            upstream: Proxy that this network demands, None where there is none. Names that only it can resolve
+                are let through to it; private addresses and local names never are.
+        """
+        self._resolver = resolver
+        self._upstream = upstream
+        self._granted: set[tuple[str, int]] = set()
+
+    @property
+    def upstream(self) -> Upstream | None:
+        """The proxy between this machine and the network, if there is one."""
+        return self._upstream
+
+    @property
+    def granted(self) -> frozenset[tuple[str, int]]:
+        """Private or loopback hosts and ports that were let through."""
+        return frozenset(self._granted)
+
+    def allow(self, host: str, port: int) -> None:
+        """Let one private or loopback host:port through for this session.
+
+        Raises:
+            EgressDeniedError: The host cannot be read.
+        """
+        self._granted.add((plain_host(host), port))
+
+    async def decide(self, host: str, port: int) -> EgressDecision:
+        """Resolve once and judge every address the name has.
+
+        Args:
+            host: Name or address as asked for.
+            port: 1 to 65535.
+
+        Returns:
+            The decision; `address` is what must be connected to, or "" when only the upstream proxy can resolve it.
+        """
+        try:
+            name = plain_host(host)
+        except EgressDeniedError:
+            return EgressDecision(allowed=False, host=host, port=port, reason="not a plain host")
+        if not 0 < port < 65536:
+            return EgressDecision(allowed=False, host=name, port=port, reason="no such port")
+        try:
+            addresses = [name] if _is_address(name) else await self._resolver(name, port)
+        except OSError:
+            addresses = []
+        if not addresses:
+            return self._unresolved(name, port)
+        problem = self._problem(name, port, addresses)
+        if problem:
+            return EgressDecision(allowed=False, host=name, port=port, reason=problem)
+        return EgressDecision(allowed=True, host=name, port=port, address=addresses[0])
+
+    def _problem(self, name: str, port: int, addresses: Sequence[str]) -> str:
+        for address in addresses:
+            if address in METADATA_ADDRESSES:
+                return "cloud metadata address"
+            why = why_not_public(address)
+            if why and (name, port) not in self._granted:
+                return f"{why} address"
+        return ""
+
+    def _unresolved(self, name: str, port: int) -> EgressDecision:
+        if self._upstream is None or is_local_name(name):
+            return EgressDecision(allowed=False, host=name, port=port, reason="no such host")
+        return EgressDecision(
+            allowed=True, host=name, port=port, reason="resolved by the network's proxy"
+        )
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

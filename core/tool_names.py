@@ -1,0 +1,104 @@
+"""Names of tools: as a server takes them, and back from what a model made of them."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.messages import ToolSpec
+
+MAX_TOOLS = 128
+"""Tools in one request. Source: OpenAI API reference, `tools`: "a max of 128 functions are supported"."""
+MAX_NAME_CHARS = 64
+"""Source: OpenAI API reference, function names: letters, digits, underscores, dashes, at most 64 characters."""
+_ALLOWED = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
+_TOKEN = re.compile(r"<[|\uff5c].*", re.DOTALL)
+_PREFIX = re.compile(r"^(?:functions?|tools?|default_api|repo_browser)[.:/]")
+_SUFFIX = re.compile(r":\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """The tool a received name means."""
+
+    spec: ToolSpec
+    changed: bool
+    """The name had to be changed to find it."""
+
+
+class ToolNames:
+    """The names of the tools of one request.
+
+    Args:
+        specs: All tools of the request, in order; those beyond `MAX_TOOLS` are left out.
+    """
+
+    def __init__(self, specs: Sequence[ToolSpec]) -> None:
+        self.left_out = max(0, len(specs) - MAX_TOOLS)
+        """How many tools were not sent."""
+        self._wire: dict[str, str] = {}
+        self._specs: dict[str, ToolSpec] = {}
+        kept = specs[:MAX_TOOLS]
+        # Names that need no change keep theirs, whatever the order: a stable prompt is cached by the server.
+        for spec in sorted(kept, key=lambda spec: _ALLOWED.fullmatch(spec.name) is None):
+            name = _free_name(spec.name, self._specs)
+            self._wire[spec.name] = name
+            self._specs[name] = spec
+        self.sent = tuple((self._wire[spec.name], spec) for spec in kept)
+        """Name on the wire and tool, in the order given."""
+        self._loose: dict[str, list[str]] = {}
+        for name, spec in self.sent:
+            for known in {_loosened(name), _loosened(spec.name)}:
+                self._loose.setdefault(known, []).append(name)
+
+    @property
+    def originals(self) -> dict[str, str]:
+        """Map from each name as sent to the tool's own name."""
+        return {name: spec.name for name, spec in self.sent}
+
+    def wire(self, name: str) -> str:
+        """Return how a tool of this name is called on the wire, also when it is not offered."""
+        return self._wire.get(name) or (name if _ALLOWED.fullmatch(name) else _allowed(name))
+
+    def knows(self, received: str) -> bool:
+        """Return whether a name is one that was sent, or a tool's own."""
+        return received in self._specs or received in self._wire
+
+    def find(self, received: str) -> FoundTool | None:
+        """Return the tool meant by a name as a model wrote it, None when there is none or more than one."""
+        exact = self._specs.get(received) or self._specs.get(self._wire.get(received, ""))
+        if exact is not None:
+            return FoundTool(exact, changed=False)
+        bare = bare_name(received)
+        meant = self._specs.get(bare) or self._specs.get(self._wire.get(bare, ""))
+        if meant is None:
+            candidates = self._loose.get(_loosened(bare), [])
+            meant = self._specs[candidates[0]] if len(candidates) == 1 else None
+        return FoundTool(meant, changed=True) if meant is not None else None
+
+
+def bare_name(received: str) -> str:
+    """Return a name without what templates glue to it: `functions.`, `:0`, `<|channel|>...`, blanks."""
+    return _SUFFIX.sub("", _PREFIX.sub("", _TOKEN.sub("", received).strip()))
+
+
+def _loosened(name: str) -> str:
+    return _FORBIDDEN.sub("_", name).replace("-", "_").casefold()
+
+
+def _allowed(name: str) -> str:
+    clean = _FORBIDDEN.sub("_", name)
+    if not clean or not _ALLOWED.match(clean):
+        clean = f"_{clean}"
+    return clean if len(clean) <= MAX_NAME_CHARS else _hashed(clean, name)
+
+
+def _hashed(clean: str, name: str) -> str:
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:6]
+    return f"{clean[: MAX_NAME_CHARS - 7]}_{digest}"
+
+
+def _free_name(name: str, taken: dict[str, ToolSpec]) -> str:
+    clean = name if _ALLOWED.fullmatch(name) else _allowed(name)
+    return clean if clean not in taken else _hashed(clean, f"{name}\0{len(taken)}")

@@ -1,9 +1,9 @@
 """Starts Handrail: the command `handrail`, and `python handrail.py` in a clone.
 
-The packages of the app have short names (`core`, `tools` ...). A person who works in a project with folders of the same
-names, and has that project on PYTHONPATH, must not get those folders run inside the app. So this file takes the caller's
-import paths out before it imports anything else. It uses only `os` and `sys`, which Python itself has loaded by then, so
-that not even a `pathlib.py` of theirs is run. Processes the app starts still see PYTHONPATH as it was.
+The packages of the app have short names (`core`, `tools` ...). A person who works in a project with folders of those
+names, and has that project on PYTHONPATH, must not get them run inside the app. So this file takes the caller's import
+paths out before it imports anything else. It uses only `os` and `sys`, which Python itself has loaded by then, so that
+not even a `pathlib.py` of theirs is run. Processes the app starts still see PYTHONPATH as it was.
 
 It cannot help against a `sitecustomize` on PYTHONPATH: Python runs that before any other file.
 """
@@ -23,7 +23,9 @@ def own_import_paths(paths: list[str], pythonpath: str, home: str) -> list[str]:
     Returns:
         The other paths in their old order; `home` is among them, at the end if it was not there.
     """
-    callers = {os.path.realpath(entry) for entry in (*pythonpath.split(os.pathsep), os.curdir)} - {home}
+    callers = {os.path.realpath(entry) for entry in (*pythonpath.split(os.pathsep), os.curdir)} - {
+        home
+    }
     own = [path for path in paths if os.path.realpath(path) not in callers]
     if home not in map(os.path.realpath, own):
         own.append(home)

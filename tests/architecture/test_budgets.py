@@ -1,0 +1,132 @@
+"""The sizes that keep the code readable. There is no list of exceptions: what grows past one is split.
+
+Complexity, nesting, arguments and statements are checked by ruff (pyproject.toml), with no way around it either.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.tree import (
+    PACKAGES,
+    Function,
+    functions,
+    name_of,
+    package_files,
+    parse,
+    python_files,
+)
+
+FILE_LINES = 400
+CLASS_LINES = 250
+CLASS_METHODS = 20
+FUNCTION_LINES = 60
+STYLE_SHEET_LINES = 250
+
+BOUNDARIES = {
+    ("core/dispatch.py", "Dispatcher.dispatch"): "a tool's defect becomes a failed call",
+    ("tui/headless.py", "HeadlessRun.play"): "headless top",
+}
+"""The functions that may catch any exception at all: architecture, "Rules that keep it small"."""
+
+BUDGET_RULES = re.compile(r"noqa:[^#\n]*\b(C901|PLR\d+)\b|ruff: *noqa")
+
+
+def test_files_are_short() -> None:
+    long = [(name_of(path), n) for path in python_files() if (n := _line_count(path)) > FILE_LINES]
+    assert long == []
+
+
+def test_style_sheets_are_short() -> None:
+    sheets = package_files(".tcss", *PACKAGES)
+    long = [(name_of(path), n) for path in sheets if (n := _line_count(path)) > STYLE_SHEET_LINES]
+    assert long == []
+
+
+def test_classes_are_small() -> None:
+    large = [
+        (name_of(path), node.name, lines, methods)
+        for path, node in _classes()
+        if (lines := _span(node)) > CLASS_LINES or (methods := _method_count(node)) > CLASS_METHODS
+    ]
+    assert large == []
+
+
+def test_functions_are_short() -> None:
+    long = [
+        (name_of(path), name, lines)
+        for path in python_files()
+        for name, node in functions(parse(path))
+        if (lines := _lines_without_docstring(node)) > FUNCTION_LINES
+    ]
+    assert long == []
+
+
+def test_no_rule_of_size_is_switched_off() -> None:
+    switched = [
+        (name_of(path), number)
+        for path in python_files()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if BUDGET_RULES.search(line) and path != Path(__file__)
+    ]
+    assert switched == []
+
+
+def test_only_boundaries_catch_everything() -> None:
+    caught = {
+        (name_of(path), name)
+        for path in python_files()
+        for name, node in functions(parse(path))
+        for handler in _own_handlers(node)
+        if _catches_everything(handler) and not _reraises(handler)
+    }
+    assert caught - set(BOUNDARIES) == set()
+
+
+def _line_count(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def _span(node: ast.ClassDef | Function) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _classes() -> Iterator[tuple[Path, ast.ClassDef]]:
+    for path in python_files():
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.ClassDef):
+                yield path, node
+
+
+def _method_count(node: ast.ClassDef) -> int:
+    return sum(isinstance(item, Function) for item in node.body)
+
+
+def _lines_without_docstring(node: Function) -> int:
+    first = node.body[0]
+    if ast.get_docstring(node, clean=False) is None:
+        return _span(node)
+    return _span(node) - ((first.end_lineno or first.lineno) - first.lineno + 1)
+
+
+def _own_handlers(node: ast.AST) -> Iterator[ast.ExceptHandler]:
+    """The handlers of a function, less those of functions inside it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ExceptHandler):
+            yield child
+        if not isinstance(child, Function | ast.ClassDef):
+            yield from _own_handlers(child)
+
+
+def _catches_everything(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
+    return bool(names & {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"})
+
+
+def _reraises(handler: ast.ExceptHandler) -> bool:
+    """True for a clean-up that lets the exception go on."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None

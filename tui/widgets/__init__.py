@@ -1,0 +1,1 @@
+"""Things that draw: reusable widgets without knowledge of the session."""

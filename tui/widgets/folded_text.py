@@ -1,0 +1,112 @@
+"""Long text as rows of a given width: folded lazily, one style a line, nothing kept twice."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import chop_cells
+from textual.content import Content
+
+TAB_CELLS = 4
+"""Tab stops of shown text."""
+
+
+class Line(NamedTuple):
+    """A logical line: text that is safe to show, without line ends, and how it looks."""
+
+    text: str
+    style: str = ""
+    """A style of `textual.content`, such as "$text-error"; "" for plain."""
+
+
+class FoldedText:
+    """Lines folded at the width as a terminal does; rows are numbered from 0 over all lines."""
+
+    def __init__(self, lines: Iterable[Line] = (), width_cells: int = 80) -> None:
+        """Fold `lines` at `width_cells` (at least 2 is used)."""
+        self._lines = [_untabbed(line) for line in lines]
+        self._starts: list[int] = []
+        self._row_count = 0
+        self.fold(width_cells)
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The logical lines."""
+        return self._lines
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows at this width."""
+        return self._row_count
+
+    @property
+    def width_cells(self) -> int:
+        """Width the lines are folded at."""
+        return self._width
+
+    def fold(self, width_cells: int) -> None:
+        """Fold all lines at another width."""
+        self._width = max(width_cells, 2)
+        self._starts, self._row_count = [], 0
+        for line in self._lines:
+            self._count(line)
+
+    def append(self, lines: Iterable[Line]) -> None:
+        """Add lines at the end."""
+        for line in map(_untabbed, lines):
+            self._lines.append(line)
+            self._count(line)
+
+    def cut(self, kept: int) -> None:
+        """Take away all lines but the first `kept`."""
+        if kept < len(self._lines):
+            self._row_count = self._starts[kept]
+            del self._lines[kept:], self._starts[kept:]
+
+    def line_at(self, row: int) -> int:
+        """Return the number of the line that row `row` is part of."""
+        return bisect_right(self._starts, row) - 1
+
+    def row_of(self, line: int) -> int:
+        """Return the first row of a line."""
+        return self._starts[line]
+
+    def row(self, row: int, width_cells: int = 0) -> Content:
+        """Return one row; `width_cells` is not used and makes it fit `LineView.show_rows`."""
+        number = self.line_at(row)
+        text, style = self._lines[number]
+        part = _cut(text, self._width)[row - self._starts[number]]
+        return Content(part).stylize(style)
+
+    def find(self, needle: str, *, after_line: int, backwards: bool = False) -> int | None:
+        """Return the next line that holds `needle`, looking on round the end; None if none does.
+
+        Args:
+            needle: Plain text; case does not count.
+            after_line: Where the search starts; this line comes last.
+            backwards: Look upwards.
+        """
+        wanted, count = needle.casefold(), len(self._lines)
+        step = -1 if backwards else 1
+        numbers = ((after_line + step * ahead) % count for ahead in range(1, count + 1))
+        return next(
+            (number for number in numbers if wanted in self._lines[number].text.casefold()), None
+        )
+
+    def _count(self, line: Line) -> None:
+        self._starts.append(self._row_count)
+        text = line.text
+        rows = -(-len(text) // self._width) if text.isascii() else len(_cut(text, self._width))
+        self._row_count += max(rows, 1)
+
+
+def _untabbed(line: Line) -> Line:
+    return line._replace(text=line.text.expandtabs(TAB_CELLS)) if "\t" in line.text else line
+
+
+def _cut(text: str, width: int) -> list[str]:
+    if len(text) <= width and text.isascii():
+        return [text]
+    if text.isascii():
+        return [text[at : at + width] for at in range(0, len(text), width)]
+    return chop_cells(text, width) or [""]

@@ -1,8 +1,8 @@
 """Files below one folder, reached step by step from an open descriptor so that no link leads out of it.
 
-Each part of a path is opened relative to the folder before it with O_NOFOLLOW, so a link that is swapped in at any moment
-makes the call fail instead of leading elsewhere. Only the standard library and only syntax of Python 3.7: the runner
-inside the sandbox uses this module too.
+Each part of a path is opened relative to the folder before it with O_NOFOLLOW, so a link that is swapped in at any
+moment makes the call fail instead of leading elsewhere. Only the standard library and only syntax of Python 3.7: the
+runner inside the sandbox uses this module too.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _status(folder: int, name: str) -> os.stat_result | None:
 
 
 def _replace(folder: int, name: str, data: bytes, before: os.stat_result | None) -> None:
-    temporary = ".hr-{}.tmp".format(secrets.token_hex(8))
+    temporary = f".hr-{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     opened = os.open(temporary, flags, 0o666, dir_fd=folder)
     try:
@@ -216,45 +216,50 @@ def list_folder(root: str, path: str, depth: int, limit: int) -> list[tuple[str,
         limit: Most entries.
 
     Returns:
-        Path relative to the root, kind (file, folder, link, other) and size in bytes of each, in the order of the paths.
+        Path relative to the root, kind (file, folder, link, other) and size in bytes of each, sorted by path.
     """
     parts = split(path)
     folder = open_folder(root, parts)
-    found: list[tuple[str, str, int]] = []
+    listing = _Listing(limit)
     try:
-        _collect(folder, "/".join(parts), depth, limit, found)
+        listing.collect(folder, "/".join(parts), depth)
     finally:
         os.close(folder)
-    return found
+    return listing.found
 
 
-def _collect(folder: int, prefix: str, depth: int, limit: int, found: list[tuple[str, str, int]]) -> None:
-    with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries)
-    for name in names:
-        if len(found) >= limit:
+class _Listing:
+    """Entries of a folder and of those below it, collected depth first up to a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.found: list[tuple[str, str, int]] = []
+
+    def collect(self, folder: int, prefix: str, depth: int) -> None:
+        """Add the entries of an open folder, and of `depth - 1` levels below it."""
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries)
+        for name in names:
+            if len(self.found) >= self._limit:
+                return
+            status = _status(folder, name)
+            if status is None:
+                continue
+            path = f"{prefix}/{name}" if prefix else name
+            kind = _kind(status.st_mode)
+            self.found.append((path, kind, status.st_size if kind == "file" else 0))
+            if kind == "folder" and depth > 1:
+                self._descend(folder, name, path, depth - 1)
+
+    def _descend(self, folder: int, name: str, path: str, depth: int) -> None:
+        try:
+            below = os.open(name, _FOLDER, dir_fd=folder)
+        except OSError:
             return
-        status = _status(folder, name)
-        if status is None:
-            continue
-        path = "{}/{}".format(prefix, name) if prefix else name
-        kind = _kind(status.st_mode)
-        found.append((path, kind, status.st_size if kind == "file" else 0))
-        if kind == "folder" and depth > 1:
-            _descend(folder, name, path, depth - 1, limit, found)
-
-
-def _descend(
-    folder: int, name: str, path: str, depth: int, limit: int, found: list[tuple[str, str, int]]
-) -> None:
-    try:
-        below = os.open(name, _FOLDER, dir_fd=folder)
-    except OSError:
-        return
-    try:
-        _collect(below, path, depth, limit, found)
-    finally:
-        os.close(below)
+        try:
+            self.collect(below, path, depth)
+        finally:
+            os.close(below)
 
 
 def _kind(mode: int) -> str:

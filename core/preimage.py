@@ -66,7 +66,9 @@ class PreimageStore:
                     await self._keep(change.before, before)
                 await self._append(asdict(change))
             except OSError as error:
-                raise StoreError(f"The state before the edit of {path} cannot be kept: {error.strerror}.") from error
+                raise StoreError(
+                    f"The state before the edit of {path} cannot be kept: {error.strerror}."
+                ) from error
             changes.setdefault(path, []).append(change)
         return change
 
@@ -88,7 +90,9 @@ class PreimageStore:
             async with aiofiles.open(self._folder / _BLOBS / change.before, "rb") as stream:
                 data = await stream.read()
         except OSError as error:
-            raise StoreError(f"The kept copy of {change.path} cannot be read: {error.strerror}.") from error
+            raise StoreError(
+                f"The kept copy of {change.path} cannot be read: {error.strerror}."
+            ) from error
         if digest(data) != change.before:
             raise StoreError(f"The kept copy of {change.path} is damaged.")
         return data
@@ -124,7 +128,9 @@ class PreimageStore:
 
     async def _append(self, row: dict[str, str]) -> None:
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
-        opened = os.open(self._folder / _INDEX, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        opened = os.open(
+            self._folder / _INDEX, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600
+        )
         try:
             written = os.write(opened, line)
             if written != len(line):  # the disk is full: nothing of the line may stay
@@ -140,7 +146,9 @@ class PreimageStore:
         if kept.exists():
             return
         partial = folder / f"{name}.part"
-        opened = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        opened = os.open(
+            partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
         async with aiofiles.open(opened, "wb") as stream:
             await stream.write(data)
             await stream.flush()

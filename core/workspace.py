@@ -1,7 +1,7 @@
 """The workspace as the host sees it: names a call may use, and files reached without following links.
 
-`WorkspaceFiles` is `core.ports.Files` on the host. It serves the model while no sandbox runs, and always the pre-images,
-undo and diffs of a bound workspace.
+`WorkspaceFiles` is `core.ports.Files` on the host. It serves the model while no sandbox runs, and always the
+pre-images, undo and diffs of a bound workspace.
 """
 
 import asyncio
@@ -15,13 +15,11 @@ import aiofiles
 
 from core import dir_walk
 from core.errors import WorkspaceError
+from core.path_names import classes_of
 from core.ports import FileContent, FileEntry
 
 INSIDE = "/workspace"
 """Where a sandbox has the workspace."""
-NEVER_WRITTEN = (".handrail", ".git/hooks", ".git/config")
-"""Names below the workspace that no file tool writes, whatever was approved: they could grant rights or run programs.
-The rest of .git is the policy's business."""
 
 _REASONS = {
     errno.ENOENT: "does not exist",
@@ -79,7 +77,9 @@ def relative_path(path: str, workspace: Path, inside: str = INSIDE) -> str:
         elif part not in ("", "."):
             parts.append(part)
     if parts and path.startswith("~"):
-        raise WorkspaceError(f"{path}: ~ is not expanded.", hint="Use a path below the workspace.", code="outside")
+        raise WorkspaceError(
+            f"{path}: ~ is not expanded.", hint="Use a path below the workspace.", code="outside"
+        )
     return "/".join(parts)
 
 
@@ -98,20 +98,20 @@ def _outside(path: str) -> WorkspaceError:
 
 
 def require_writable_name(path: str) -> None:
-    """Refuse the names that no file tool writes, compared without case.
+    """Refuse Handrail's own files, which no tool writes whatever was approved; other names are the policy's business.
 
     Args:
         path: From `relative_path`.
 
     Raises:
-        WorkspaceError: It is one of `NEVER_WRITTEN`, below one, or the workspace itself.
+        WorkspaceError: It is one of them, or the workspace itself.
     """
-    folded = path.casefold()
-    if not folded:
+    if not path:
         raise WorkspaceError("The workspace itself is a folder.", code="eisdir")
-    for name in NEVER_WRITTEN:
-        if folded == name or folded.startswith(name + "/"):
-            raise WorkspaceError(f"{path} is protected and is never written by a tool.", code="protected")
+    if "own" in classes_of(path.split("/")):
+        raise WorkspaceError(
+            f"{path} is protected and is never written by a tool.", code="protected"
+        )
 
 
 class WorkspaceFiles:

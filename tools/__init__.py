@@ -1,0 +1,1 @@
+"""What the model can call, one module a tool."""

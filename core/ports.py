@@ -115,6 +115,8 @@ class ElementFacts:
     href: str = ""
     submits: bool = False
     """It submits a form."""
+    form_method: str = ""
+    """get or post of the form it belongs to, "" without one or where unknown."""
     secret: bool = False
     """Password, one-time code or payment field."""
 

@@ -1,0 +1,101 @@
+"""Rules of the person: what to allow, ask or deny beyond the table, and how a rule is matched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+from core.assessment import Assessment, Subject
+from core.vocabulary import Mode
+
+RuleDecision = Literal["allow", "ask", "ask_strong", "deny"]
+REST: Final = "..."
+"""As the last word of `argv`: any more verified options and operands."""
+MANAGED_MODES: Final[tuple[Mode, ...]] = ("ask", "auto", "full")
+"""Modes of a rule that names none; an allow in read mode must be asked for by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule. Every field that is set must fit."""
+
+    id: str
+    """Shown in dialogs and the journal."""
+    decision: RuleDecision
+    tool: str = "*"
+    """Exact tool name, "*", or a pattern for the tools of an MCP server: "mcp:github/list_*"."""
+    argv: tuple[str, ...] = ()
+    """Words of one plain command; the last may be "..."."""
+    origin: str = ""
+    """scheme://host[:port]."""
+    actions: tuple[str, ...] = ()
+    """Browser actions; empty is all."""
+    text: str = ""
+    """Plain substring of the arguments."""
+    modes: tuple[Mode, ...] = ()
+    taint: Literal["", "clean"] = ""
+    """clean: void while text of a page or another program is in the window."""
+    reason: str = ""
+    """Told to the model when it denies."""
+    source: str = "session"
+    """Where it comes from: file:line, "session", "built-in"."""
+    covers: tuple[str, ...] = ()
+    """Rows of the table an allow given in a dialog was asked for; empty is any that a rule can open."""
+
+    def fits_mode(self, mode: Mode) -> bool:
+        """Return whether it holds in the mode."""
+        if self.modes:
+            return mode in self.modes
+        return self.decision != "allow" or mode in MANAGED_MODES
+
+    def restricts(self, assessment: Assessment) -> bool:
+        """Return whether a stricter decision of this rule fits any part of the call."""
+        subject = assessment.subject
+        if not self._fits_call(subject):
+            return False
+        if not self.argv:
+            return True
+        return any(self._same(words) for words in (*subject.commands, *subject.seen))
+
+    def allowed_commands(self, assessment: Assessment) -> frozenset[tuple[str, ...]]:
+        """Return the plain commands of the call that an allow of this rule covers."""
+        subject = assessment.subject
+        if not self.argv or not self._fits_call(subject) or self._void(assessment):
+            return frozenset()
+        exact = self.argv[-1] != REST
+        return frozenset(
+            words for words in subject.commands if self._same(words) and (exact or subject.covered)
+        )
+
+    def allows_call(self, assessment: Assessment) -> bool:
+        """Return whether an allow of this rule, that names no command, covers the call."""
+        if self.argv or self._void(assessment):
+            return False
+        return self._fits_call(assessment.subject)
+
+    def _void(self, assessment: Assessment) -> bool:
+        return self.taint == "clean" and assessment.tainted
+
+    def _fits_call(self, subject: Subject) -> bool:
+        if self.tool not in ("*", subject.tool) and not (
+            self.tool.startswith("mcp:") and fnmatchcase(subject.tool, self.tool)
+        ):
+            return False
+        if self.origin and self.origin.rstrip("/") != subject.origin:
+            return False
+        if self.actions and _action(subject.action) not in map(_action, self.actions):
+            return False
+        return not self.text or self.text in subject.text
+
+    def _same(self, words: Sequence[str]) -> bool:
+        if self.argv[-1] == REST:
+            head = self.argv[:-1]
+            return tuple(words[: len(head)]) == head
+        return tuple(words) == self.argv
+
+
+def _action(name: str) -> str:
+    """Return the usual name of a browser action."""
+    names = {"navigate": "go_to", "goto": "go_to", "go_to_url": "go_to", "open": "go_to"}
+    names |= {"new_tab": "go_to", "open_tab": "go_to", "fill": "type", "input_text": "type"}
+    return names.get(name, name)

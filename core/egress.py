@@ -17,7 +17,9 @@ from core.ports import EgressDecision
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host name, best first; raises OSError when there are none."""
 
-METADATA_ADDRESSES = frozenset({"169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254"})
+METADATA_ADDRESSES = frozenset(
+    {"169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254"}
+)
 """Where clouds hand out credentials. Source: documentation of AWS, ECS, Alibaba Cloud."""
 
 

@@ -37,7 +37,9 @@ CHATTER_HOSTS = frozenset(
 )
 """Hosts Chromium talks to of its own accord; refused without a word unless a person or the model goes there.
 Source: seen in the proxy's log with Chromium 156."""
-_HOP_HEADERS = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"})
+_HOP_HEADERS = frozenset(
+    {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +133,7 @@ class EgressProxy:
         try:
             far_reader, far_writer = await open_checked(decision, self._policy.upstream)
         except (OSError, TimeoutError) as error:
-            self._log(decision, f"no connection: {error or 'timed out'}")
+            self._log(decision, f"no connection: {str(error) or 'timed out'}")
             await _answer(writer, 502, f"{decision.host}:{decision.port} does not answer")
             return
         if head.tunnel:
@@ -150,9 +152,7 @@ class EgressProxy:
     def _log(self, decision: EgressDecision, reason: str) -> None:
         self._contacted += 1
         self._contacts.append(
-            Contact(
-                host=decision.host, port=decision.port, allowed=decision.allowed, reason=reason
-            )
+            Contact(host=decision.host, port=decision.port, allowed=decision.allowed, reason=reason)
         )
 
 

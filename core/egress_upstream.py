@@ -32,7 +32,9 @@ class Upstream:
         if decision.address and why_not_public(decision.address):
             return False
         host = decision.host
-        if "*" in self.bypass or any(host == rule or host.endswith(f".{rule}") for rule in self.bypass):
+        if "*" in self.bypass or any(
+            host == rule or host.endswith(f".{rule}") for rule in self.bypass
+        ):
             return False
         return not is_local_name(host)
 

@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from core.errors import ConfigError
+from tui.__main__ import COMMANDS
+from tui.arguments import common_overrides, new_parser, split_command, workspace_of
+
+NAMES = frozenset(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "rest"),
+    [
+        ([], "app", []),
+        (["do this"], "app", ["do this"]),
+        (["run", "x"], "run", ["x"]),
+        (["--workspace", "run", "doctor"], "doctor", ["--workspace", "run"]),
+        (["--workspace=run", "x"], "app", ["--workspace=run", "x"]),
+        (["--no-browser", "run", "x"], "run", ["--no-browser", "x"]),
+        (["--model", "doctor"], "app", ["--model", "doctor"]),
+        (["--", "run"], "app", ["--", "run"]),
+        (["tell", "run"], "app", ["tell", "run"]),
+    ],
+)
+def test_the_first_free_word_is_the_command(
+    words: list[str], command: str, rest: list[str]
+) -> None:
+    assert split_command(words, NAMES) == (command, rest)
+
+
+def test_only_given_options_override_settings() -> None:
+    options = new_parser("x", "about").parse_args(["--max-steps", "3", "--no-browser"])
+    found = {given.key: (given.value, given.option) for given in common_overrides(options)}
+    assert found == {
+        "limits.max_steps": (3, "--max-steps"),
+        "browser.enabled": (False, "--no-browser"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["--max-steps", "many"], "--max-steps"),
+        (["--mode", "sometimes"], "--mode"),
+        (["--model"], "--model"),
+        (["--max-step", "3"], "--max-step 3"),
+        (["--wat"], "--wat"),
+    ],
+)
+def test_a_wrong_option_is_one_line_with_code_usage(words: list[str], part: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        new_parser("x", "about").parse_args(words)
+    assert caught.value.code == "usage"
+    assert part in caught.value.line()
+    assert "\n" not in caught.value.line()
+
+
+def test_the_workspace_is_resolved(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    options = new_parser("x", "about").parse_args(["--workspace", str(tmp_path / "link")])
+    assert workspace_of(options) == tmp_path / "real"
+
+
+def test_a_workspace_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    codes = {}
+    for name in ("gone", "file", "loop"):
+        options = new_parser("x", "about").parse_args(["--workspace", str(tmp_path / name)])
+        with pytest.raises(ConfigError) as caught:
+            workspace_of(options)
+        assert str(tmp_path / name) in caught.value.message
+        codes[name] = caught.value.code
+    assert codes == {"gone": "workspace_missing", "file": "workspace", "loop": "workspace"}

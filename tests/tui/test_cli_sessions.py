@@ -1,0 +1,92 @@
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.event_log import EventLog, SystemClock
+from core.events import RunEnded, RunStarted, SessionOpened
+from core.journal import Journal
+from tui.__main__ import run_command
+from tui.session_folders import new_session_folder, stored_sessions
+
+
+def stored_session(task: str, age_s: float = 0.0) -> Path:
+    """Write a session with one run of its task."""
+    folder = new_session_folder()
+    journal = Journal(folder)
+    log = EventLog(SystemClock())
+    log.follow(journal.write)
+    log.append(SessionOpened(session_id=folder.name, workspace="/w", model="m"))
+    log.append(RunStarted(task=task, max_steps=1, max_minutes=1, max_cost_usd=1))
+    log.append(RunEnded(reason="answered", exit_code=0, answer="It is 47.\x1b[31m", steps=3))
+    journal.close()
+    if age_s:
+        status = journal.path.stat()
+        os.utime(journal.path, (status.st_atime, status.st_mtime - age_s))
+    return folder
+
+
+def test_sessions_are_listed_the_newest_first(capfd: pytest.CaptureFixture[str]) -> None:
+    old, new = stored_session("first task", age_s=60), stored_session("second\ntask")
+    assert run_command(["sessions", "list", "--json"]) == 0
+    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [row["session_id"] for row in rows] == [new.name, old.name]
+    assert rows[1]["task"] == "first task"
+    assert rows[1]["workspace"] == "/w"
+    assert run_command(["sessions", "list"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 2
+
+
+def test_without_sessions_the_list_is_empty(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["sessions", "list"]) == 0
+    assert capfd.readouterr().out == ""
+
+
+def test_a_session_is_shown_without_control_characters(capfd: pytest.CaptureFixture[str]) -> None:
+    folder = stored_session("count")
+    assert run_command(["sessions", "show", folder.name]) == 0
+    out = capfd.readouterr().out
+    assert "count" in out
+    assert "It is 47." in out
+    assert "\x1b" not in out
+
+
+def test_an_export_is_the_events_as_json_lines(capfd: pytest.CaptureFixture[str]) -> None:
+    folder = stored_session("count")
+    assert run_command(["sessions", "export", folder.name]) == 0
+    kinds = [json.loads(line)["kind"] for line in capfd.readouterr().out.splitlines()]
+    assert kinds == ["session_opened", "run_started", "run_ended"]
+
+
+def test_deleting_needs_a_yes(capfd: pytest.CaptureFixture[str]) -> None:
+    folder = stored_session("count")
+    assert run_command(["sessions", "delete", folder.name]) == 2
+    assert folder.is_dir()
+    assert run_command(["sessions", "delete", folder.name, "--yes"]) == 0
+    assert not folder.exists()
+    assert stored_sessions() == []
+
+
+def test_an_open_session_is_not_deleted(capfd: pytest.CaptureFixture[str]) -> None:
+    folder = stored_session("count")
+    with (folder / "journal.jsonl").open("rb") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        assert run_command(["sessions", "delete", folder.name, "--yes"]) == 2
+    assert folder.is_dir()
+    assert "open in another" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "nothing", "../../etc"])
+def test_an_unknown_session_is_named(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    stored_session("count")
+    assert run_command(["sessions", "show", name]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_a_beginning_that_fits_two_sessions_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    stored_session("a")
+    stored_session("b")
+    assert run_command(["sessions", "show", "2"]) == 2
+    assert "fits 2 sessions" in capfd.readouterr().err

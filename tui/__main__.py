@@ -1,0 +1,94 @@
+"""The program: finds the command, runs it, and turns whatever goes wrong into one line and an exit code."""
+
+import importlib
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from core.errors import HandrailError
+from tui.arguments import OneLineParser, new_parser, split_command
+from tui.console import print_failed_run, report
+from tui.exits import INTERRUPTED, exit_code_of
+
+COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config")
+"""In the order of the help; `app` is what runs when none is named."""
+
+
+class Command(Protocol):
+    """What each module of `tui.commands` offers."""
+
+    HELP: str
+
+    def add_arguments(self, parser: OneLineParser, /) -> None:
+        """Add the command's own options."""
+        ...
+
+    def run(self, options: Namespace, /) -> int:
+        """Do it and return the exit code."""
+        ...
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Run one command line.
+
+    Args:
+        words: Without the program's own name.
+
+    Returns:
+        Exit code.
+    """
+    name, rest = split_command(words, frozenset(COMMANDS))
+    command = cast("Command", importlib.import_module(f"tui.commands.{name}"))
+    try:
+        return command.run(_parsed(name, command, rest))
+    except HandrailError as error:
+        return _report(error, name, rest)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_gone()
+
+
+def _parsed(name: str, command: Command, words: Sequence[str]) -> Namespace:
+    parser = new_parser(name, command.HELP)
+    if name == "app":
+        _add_overview(parser)
+    command.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def _add_overview(parser: OneLineParser) -> None:
+    parser.add_argument("--version", action="version", version=f"handrail {_version()}")
+    parser.epilog = f"Commands: {', '.join(COMMANDS)}. See `handrail COMMAND --help`."
+
+
+def _version() -> str:
+    from tui.version import version
+
+    return version()
+
+
+def _report(error: HandrailError, name: str, words: Sequence[str]) -> int:
+    code = exit_code_of(error)
+    report(error)
+    if name in ("run", "tour") and "--json" in words:
+        print_failed_run(error, code)
+    return code
+
+
+def _reader_gone() -> int:
+    """End quietly when whoever read our output has gone, as other command-line programs do."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return INTERRUPTED
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""`handrail sessions`: what was done before."""
+
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+
+from core.errors import ConfigError
+from core.events import RunEnded, RunStarted
+from tui.arguments import OneLineParser
+from tui.console import print_object, print_record, tell
+from tui.exits import ANSWERED
+from tui.session_folders import (
+    StoredSession,
+    delete_session,
+    find_session,
+    read_session,
+    stored_sessions,
+)
+
+HELP = "list, show, export or delete earlier sessions"
+
+
+def add_arguments(parser: OneLineParser) -> None:
+    """Add the actions."""
+    parser.add_argument("action", choices=("list", "show", "export", "delete"), help="what to do")
+    parser.add_argument(
+        "session", nargs="?", metavar="ID", help="the session, or the beginning of its id"
+    )
+    parser.add_argument("--json", action="store_true", help="list: one JSON object a line")
+    parser.add_argument("--yes", action="store_true", help="delete: do not ask")
+
+
+def run(options: Namespace) -> int:
+    """Do one action.
+
+    Raises:
+        ConfigError: There is no such session.
+        StoreError: It cannot be read or removed.
+    """
+    if options.action == "list":
+        _list(as_json=options.json)
+        return ANSWERED
+    if not options.session:
+        raise ConfigError(f"sessions {options.action} needs an ID.", code="usage")
+    session = find_session(options.session)
+    if options.action == "show":
+        _show(session)
+    elif options.action == "export":
+        for record in read_session(session):
+            print_record(record)
+    else:
+        _delete(session, sure=options.yes)
+    return ANSWERED
+
+
+def _list(*, as_json: bool) -> None:
+    for session in stored_sessions():
+        if as_json:
+            print_object({**asdict(session), "folder": str(session.folder)})
+            continue
+        task = " ".join(session.task.split())[:60] or "(no task)"
+        tell(f"{session.session_id}  {session.changed_utc}  {task}  ({session.workspace})")
+
+
+def _show(session: StoredSession) -> None:
+    tell(f"session    {session.session_id}")
+    tell(f"workspace  {session.workspace}")
+    tell(f"model      {session.model or 'none'}")
+    tell(f"folder     {session.folder}")
+    for record in read_session(session):
+        event = record.event
+        if isinstance(event, RunStarted):
+            tell(f"\n{record.at_utc}  {event.task}")
+        elif isinstance(event, RunEnded):
+            cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
+            tell(f"  {event.reason} after {event.steps} steps, cost {cost}")
+            if event.answer:
+                tell(event.answer)
+
+
+def _delete(session: StoredSession, *, sure: bool) -> None:
+    if not sure:
+        if not sys.stdin.isatty():
+            raise ConfigError("Deleting asks a person.", hint="Give --yes.", code="usage")
+        tell(f"Delete session {session.session_id} with all it kept? Type yes:")
+        if sys.stdin.readline().strip() != "yes":
+            tell("Nothing was deleted.")
+            return
+    delete_session(session)
+    tell(f"Deleted {session.session_id}.")

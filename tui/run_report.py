@@ -1,0 +1,142 @@
+"""What `handrail run` prints: JSON events on stdout, or progress on stderr and the answer on stdout."""
+
+import json
+import sys
+from typing import Protocol
+
+from core.decision import DecisionClosed
+from core.events import (
+    ModelRetried,
+    NoticeRaised,
+    RunEnded,
+    ToolEnded,
+    ToolProposed,
+)
+from core.record import Record
+from core.surroundings import BrowserChanged, SandboxChanged
+from tui.console import say
+from tui.line_writer import LineWriter
+from tui.safe_text import safe_text
+
+SHOWN_ARGUMENTS = 100
+"""Characters of a call's arguments in a line of progress."""
+FLUSH_TIMEOUT_S = 5.0
+"""How long the end waits for a reader that does not read."""
+
+
+class Report(Protocol):
+    """Takes the events of a run and prints them in its way."""
+
+    @property
+    def reader_gone(self) -> bool:
+        """Whether nobody can read it any more."""
+        ...
+
+    def take(self, record: Record) -> None:
+        """Print one event; never blocks and never raises."""
+        ...
+
+    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
+        """Bring out what waits."""
+        ...
+
+
+class JsonReport:
+    """One JSON object a line; nothing follows the `run_ended`."""
+
+    def __init__(self) -> None:
+        """Print on stdout."""
+        self._writer = LineWriter(sys.stdout.fileno())
+        self._ended = False
+
+    @property
+    def reader_gone(self) -> bool:
+        """Whether nobody can read it any more."""
+        return self._writer.reader_gone
+
+    def take(self, record: Record) -> None:
+        """Print one event, unless the run has ended."""
+        if self._ended:
+            return
+        self._ended = isinstance(record.event, RunEnded)
+        self._writer.write(record.json_line())
+
+    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
+        """Bring out what waits."""
+        self._writer.close(timeout_s)
+
+
+class TextReport:
+    """A line on stderr for each thing that happens; the answer alone on stdout."""
+
+    def __init__(self) -> None:
+        """Print on stdout and stderr."""
+        self._writer = LineWriter(sys.stdout.fileno())
+        self._to_terminal = sys.stdout.isatty()
+        self._calls: dict[str, str] = {}
+        self._ended = False
+
+    @property
+    def reader_gone(self) -> bool:
+        """Whether nobody can read it any more."""
+        return self._writer.reader_gone
+
+    def take(self, record: Record) -> None:
+        """Print what a person wants to know of one event."""
+        event = record.event
+        if self._ended:
+            return
+        if isinstance(event, RunEnded):
+            self._end(event)
+        elif isinstance(event, ToolProposed):
+            arguments = json.dumps(event.arguments, ensure_ascii=False, default=str)
+            self._calls[event.call_id] = f"{event.name} {shortened(arguments)}"
+        elif line := self._line(record):
+            say(line)
+
+    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
+        """Bring out what waits."""
+        self._writer.close(timeout_s)
+
+    def _line(self, record: Record) -> str:
+        event = record.event
+        if isinstance(event, ToolEnded):
+            call = self._calls.pop(event.call_id, event.name)
+            problem = f": {shortened(event.error)}" if event.error else ""
+            return f"step {record.step}  {call}  {event.outcome} {event.duration_s:.1f} s{problem}"
+        if isinstance(event, DecisionClosed) and event.decided_by == "nobody":
+            return f"step {record.step}  {event.resolution}: nobody is there to decide"
+        if isinstance(event, ModelRetried):
+            return f"model  try {event.attempt} failed: {event.error.message} Waiting {event.wait_s:.1f} s."
+        if isinstance(event, NoticeRaised):
+            return f"{event.level}  {event.text} {event.hint}"
+        return surroundings_line(record)
+
+    def _end(self, event: RunEnded) -> None:
+        self._ended = True
+        if event.answer:
+            self._writer.write(safe_text(event.answer) if self._to_terminal else event.answer)
+        if event.files:
+            say(f"files  {', '.join(event.files)}")
+        if event.error:
+            say(f"handrail: {event.error.message} {event.error.hint}")
+        cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
+        tokens = event.usage.input_tokens + event.usage.output_tokens
+        say(
+            f"{event.reason}  {event.steps} steps, {tokens:,} tokens, cost {cost}, {event.duration_s:.1f} s"
+        )
+
+
+def shortened(text: str) -> str:
+    """Return the head of a text that is too long for a line."""
+    return text if len(text) <= SHOWN_ARGUMENTS else text[: SHOWN_ARGUMENTS - 1] + "…"
+
+
+def surroundings_line(record: Record) -> str:
+    """Return a line on a sandbox or browser that came up or failed, "" for anything else."""
+    event = record.event
+    if isinstance(event, SandboxChanged) and event.state in ("ready", "lost", "unavailable"):
+        return f"sandbox  {event.state}: {event.label} {event.detail}"
+    if isinstance(event, BrowserChanged) and event.state == "unavailable":
+        return f"browser  unavailable: {event.detail}"
+    return ""

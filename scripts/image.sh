@@ -23,7 +23,10 @@ runs() {
 }
 
 build_from_registry() {
-  timeout "$PULL_LIMIT_S" docker pull -q "$UPSTREAM" >/dev/null 2>&1 || return 1
+  if ! timeout "$PULL_LIMIT_S" docker pull -q "$UPSTREAM" >/dev/null 2>&1; then
+    say "no image registry answers"
+    return 1
+  fi
   say "building on $UPSTREAM"
   docker build -q --force-rm --network host --build-arg "UPSTREAM=$UPSTREAM" --label "dev.handrail.base=$HASH" \
     -t "$IMAGE" "$RECIPE" >/dev/null

@@ -15,7 +15,7 @@ case "$PART" in
 esac
 
 # The folder is part of the key: a moved environment has scripts that point to the old place.
-key() { printf '%s %s %s' "$(hash_of "$1")" "${PYTHON:-any}" "$PWD"; }
+key() { printf '%s %s' "$(hash_of "$1")" "$PWD"; }
 
 # An interpreter that was upgraded or removed leaves a link that is broken or of another version than the environment.
 venv_runs() {
@@ -24,22 +24,27 @@ venv_runs() {
   [ -d "$VENV/lib/python$version/site-packages" ]
 }
 
-up_to_date() {
-  stamp_is dev "$(key requirements-dev.lock)" && { [ "$PART" = dev ] || stamp_is user "$(key requirements.lock)"; } && return 0
-  [ "$PART" = user ] && stamp_is user "$(key requirements.lock)"
+# True for an environment that can stay: it runs, was made here, and with the interpreter asked for, if one is.
+venv_fits() {
+  venv_runs && stamp_is folder "$PWD" && { [ -z "${PYTHON:-}" ] || stamp_is python "$PYTHON"; }
 }
 
-choose_python() {
-  local candidate
-  for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3}; do
-    "$candidate" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || continue
-    command -v "$candidate"
-    return 0
-  done
-  return 1
-}
+up_to_date() { venv_fits && stamp_is "$PART" "$(key "$LOCK")"; }
 
 can_make_venv() { "$1" -I -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+is_new_enough() { "$1" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
+
+# The newest that can make an environment by itself, else the newest.
+choose_python() {
+  local candidate newest=
+  for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3}; do
+    is_new_enough "$candidate" || continue
+    newest=${newest:-$candidate}
+    ! can_make_venv "$candidate" || { command -v "$candidate" && return 0; }
+  done
+  [ -n "$newest" ] && command -v "$newest"
+}
 
 # Debian splits venv and ensurepip off; the package's name carries the version of the interpreter.
 make_venv() {
@@ -67,15 +72,17 @@ install_lock() {
 }
 
 # The fast way out comes before the lock: it is on the path of every `make run`.
-if venv_runs && up_to_date; then exit 0; fi
+if up_to_date; then exit 0; fi
 
 hold_lock venv 900
-if venv_runs && up_to_date; then exit 0; fi
-PYTHON_PATH=$(choose_python) || die 1 "Python 3.11 or newer is needed${PYTHON:+, and PYTHON=$PYTHON is not}; install it or name one with PYTHON="
-if ! venv_runs || ! grep -qsx "$PWD ${PYTHON:-any}" "$STAMPS/origin"; then
+if up_to_date; then exit 0; fi
+if ! venv_fits; then
+  PYTHON_PATH=$(choose_python) ||
+    die 1 "Python 3.11 or newer is needed${PYTHON:+, and PYTHON=$PYTHON is not}; install it or name one with PYTHON="
   say "making $VENV with $("$PYTHON_PATH" --version) ($PYTHON_PATH)"
   make_venv "$PYTHON_PATH"
-  write_stamp origin "$PWD ${PYTHON:-any}"
+  write_stamp folder "$PWD"
+  write_stamp python "${PYTHON:-}"
 fi
 say "installing the packages of $LOCK (about a minute the first time)"
 install_lock

@@ -85,16 +85,22 @@ class EgressPolicy:
             return EgressDecision(allowed=False, host=host, port=port, reason="not a plain host")
         if not 0 < port < 65536:
             return EgressDecision(allowed=False, host=name, port=port, reason="no such port")
-        try:
-            addresses = [name] if _is_address(name) else await self._resolver(name, port)
-        except OSError:
-            addresses = []
+        addresses = await self.addresses(name, port)
         if not addresses:
             return self._unresolved(name, port)
         problem = self._problem(name, port, addresses)
         if problem:
             return EgressDecision(allowed=False, host=name, port=port, reason=problem)
         return EgressDecision(allowed=True, host=name, port=port, address=addresses[0])
+
+    async def addresses(self, name: str, port: int = 443) -> Sequence[str]:
+        """Return the addresses of a plain host, best first; none where it cannot be resolved here."""
+        if _is_address(name):
+            return [name]
+        try:
+            return await self._resolver(name, port)
+        except OSError:
+            return []
 
     def _problem(self, name: str, port: int, addresses: Sequence[str]) -> str:
         for address in addresses:

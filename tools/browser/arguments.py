@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from tools.base import ToolArguments
 
 Action: TypeAlias = Literal[
     "go_to",
@@ -88,10 +90,8 @@ _EXAMPLES: Mapping[str, str] = {
 }
 
 
-class BrowserArguments(BaseModel):
+class BrowserArguments(ToolArguments):
     """One action in the browser."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     action: Action = Field(
         description=(

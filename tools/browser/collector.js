@@ -19,6 +19,7 @@
 
   const ids = new WeakMap();
   const nodes = new Map();
+  const adopted = new Set();
   let last = 0;
 
   const short = (text, length) => {
@@ -112,9 +113,13 @@
 
   // The topmost element at a point, through open shadow roots; true when it belongs to `element`.
   const hit = (element, x, y) => {
+    // A closed root is only known from the inside.
+    const roots = new Map();
+    for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) roots.set(root.host, root);
     let node = document.elementFromPoint(x, y);
-    while (node && node.shadowRoot) {
-      const inner = node.shadowRoot.elementFromPoint(x, y);
+    for (;;) {
+      const root = node && (node.shadowRoot || roots.get(node));
+      const inner = root && root.elementFromPoint(x, y);
       if (!inner || inner === node) break;
       node = inner;
     }
@@ -204,14 +209,22 @@
     return box.bottom > -margin && box.top < innerHeight + margin;
   };
 
+  const text = (limit) => (document.body ? document.body.innerText : "").slice(0, limit);
+
   // Everything that takes input within `margin` pixels of the viewport.
-  const scan = ({ margin, timeMs, maxNodes }) => {
+  const scan = ({ margin, timeMs, maxNodes, textLength }) => {
     const started = performance.now(), found = [];
     let seen = 0, total = 0, cut = false;
     const late = () => (seen & 127) === 0 && performance.now() - started > timeMs;
+    const listed = new Set();
+    const wanted = (element) => {
+      if (adopted.has(element)) return true;
+      const parent = element.parentElement;
+      return takesInput(element, getComputedStyle(element), parent && getComputedStyle(parent));
+    };
     const consider = (element) => {
-      const style = getComputedStyle(element);
-      if (!takesInput(element, style, element.parentElement && getComputedStyle(element.parentElement))) return;
+      if (listed.has(element) || !wanted(element)) return;
+      listed.add(element);
       total++;
       const described = isNear(element, margin) ? describe(element) : null;
       if (described) found.push(described);
@@ -227,18 +240,25 @@
       }
     };
     walk(document);
+    for (const element of adopted) {
+      if (element.isConnected) consider(element);
+      else adopted.delete(element);
+    }
     const page = document.scrollingElement || document.documentElement;
     return {
-      found, seen, total, cut, tookMs: Math.round(performance.now() - started), title: document.title,
+      found, seen, total, cut, title: document.title, text: text(textLength),
       scroll: [Math.round(scrollY), innerHeight, page ? page.scrollHeight : 0],
     };
   };
 
-  // Elements another engine found: they get ids here so that they are used like any other.
+  // Elements another engine found: they get ids here, and later scans list them like any other.
   const adopt = (key) => {
-    const given = globalThis[key] || [];
+    const given = [...(globalThis[key] || [])].filter((element) => element && element.nodeType === 1);
     delete globalThis[key];
-    return [...given].map((element) => (element && element.nodeType === 1 ? describe(element) : null));
+    return given.map((element) => {
+      adopted.add(element);
+      return describe(element);
+    });
   };
 
   const controlOf = (element) => element.closest("button, input, select, textarea, a[href], area[href]") || element;
@@ -256,7 +276,9 @@
       role: roleOf(element), name: nameOf(element), tag: element.tagName.toLowerCase(),
       type: control.type || "", href: link ? String(link.href) : "", submits: submits(control),
       submitsOnEnter: submitsOnEnter(control), secret: isSecret(control), fingerprint: fingerprint(element),
-      formAction: form ? String(form.getAttribute("action") || "") : "", origin: location.origin,
+      formAction: form ? attribute(form, "action") : "",
+      formMethod: form ? attribute(control, "formmethod") || attribute(form, "method") || "get" : "",
+      origin: location.origin,
     };
   };
   const facts = (id) => {
@@ -275,7 +297,6 @@
     const text = isField(element) ? (isSecret(element) ? "" : element.value) : element.innerText || element.textContent;
     return { ...factsOf(element), text: (text || "").slice(0, 20000), options };
   };
-  const text = (limit) => (document.body ? document.body.innerText : "").slice(0, limit);
 
   return {
     scan, adopt, get, facts, focusFacts, whole, text,

@@ -2,7 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from core.address import parse_web_address
+from core.address import parse_web_address, why_not_public
+from core.egress import EgressPolicy
 from core.errors import BrowserBlockedError, EgressDeniedError, NotAllowedError
 
 LINK_SCHEMES = frozenset({"http", "https", "javascript", "blob", "about", "data", ""})
@@ -22,6 +23,15 @@ def checked_url(text: str) -> str:
         return parse_web_address(text).url
     except EgressDeniedError as error:
         raise BrowserBlockedError(error.message, hint=error.hint, code=error.code) from error
+
+
+async def not_public(egress: EgressPolicy, url: str) -> str:
+    """Return the addresses behind a URL's host that are not public, with commas between; "" when there are none."""
+    try:
+        host = parse_web_address(url).host
+    except EgressDeniedError:
+        return ""
+    return ",".join(address for address in await egress.addresses(host) if why_not_public(address))
 
 
 def check_link(href: str) -> None:

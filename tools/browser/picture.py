@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import BrowserError
 from core.messages import Image
 from tools.browser.driver import VIEWPORT
 from tools.browser.faults import page_faults
@@ -45,6 +46,20 @@ async def _jpeg(page: "Page") -> bytes:
     return await page.screenshot(
         type="jpeg", quality=QUALITY, scale="css", style=HIDE_SECRETS, timeout=TIMEOUT_MS
     )
+
+
+async def png(tab: Tab) -> bytes:
+    """Return a picture of the viewport as a PNG.
+
+    Raises:
+        BrowserError: The page gives none (code no_picture).
+    """
+    try:
+        return await tab.page.screenshot(
+            type="png", scale="css", style=HIDE_SECRETS, timeout=TIMEOUT_MS
+        )
+    except page_faults() as error:
+        raise BrowserError("The page gives no picture.", code="no_picture") from error
 
 
 def save_picture(data: bytes, path: Path) -> Image:

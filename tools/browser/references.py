@@ -30,6 +30,7 @@ class ElementState:
     secret: bool
     fingerprint: str
     form_action: str
+    form_method: str
     origin: str
     """Of the frame it is in."""
     text: str = ""
@@ -133,6 +134,7 @@ def state_from(answer: dict[str, Any]) -> ElementState:
         secret=answer["secret"],
         fingerprint=answer["fingerprint"],
         form_action=answer["formAction"],
+        form_method=answer["formMethod"],
         origin=answer["origin"],
         text=answer.get("text", ""),
         options=tuple(map(clean_line, answer.get("options", ()))),

@@ -13,6 +13,8 @@ from core.egress_proxy import EgressProxy
 from core.errors import BrowserError
 from tools.browser.chromium import find_chromium
 from tools.browser.driver import Driver, LaunchPlan, start_driver
+from tools.browser.enrich import Enricher
+from tools.browser.leftovers import claim, release, sweep
 from tools.browser.tab import Tab
 from tools.browser.watch import PageWatch
 
@@ -36,6 +38,8 @@ class BrowserSetup:
     """Path of a Chromium, "" to look for one."""
     os_sandbox: bool = True
     """Use Chromium's own sandbox (never as root)."""
+    with_dom: bool = True
+    """Let browser-use add to the lists, where it is installed."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
@@ -46,6 +50,7 @@ class BrowserSession:
         """Use `setup` when the browser is first needed."""
         self.setup = setup
         self.proxy = EgressProxy(setup.egress)
+        self.enricher = Enricher(enabled=setup.with_dom)
         self.tabs: dict[int, Tab] = {}
         self.lock = asyncio.Lock()
         """Held by whoever acts: one action at a time."""
@@ -96,6 +101,8 @@ class BrowserSession:
                 await self.open_tab()
             return False
         executable = find_chromium(self.setup.executable, self.setup.environment)
+        self._keep(asyncio.ensure_future(asyncio.to_thread(self.enricher.prepare)))
+        await asyncio.to_thread(self._tidy)
         await self.proxy.start()
         self._driver = await start_driver(
             LaunchPlan(
@@ -178,7 +185,12 @@ class BrowserSession:
         self._forget_tabs()
         if driver is not None:
             await driver.close()
+            await asyncio.to_thread(release, self.setup.folder)
         await self.proxy.stop()
+
+    def _tidy(self) -> None:
+        sweep(self.setup.folder.parent.parent)
+        claim(self.setup.folder)
 
     def _rest(self) -> None:
         """End the browser when it is not used for a while."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BrowserError
-from tools.browser.clean import clean_line
+from tools.browser.clean import clean, clean_line
+from tools.browser.enrich import Enricher
 from tools.browser.faults import page_faults
 from tools.browser.tab import PageElement, Snapshot, Tab
 
@@ -23,9 +24,17 @@ MAIN_TIMEOUT_S = 6.0
 """A main frame that does not answer in this time counts as hung."""
 FRAME_TIMEOUT_S = 2.5
 MAX_FRAMES = 40
+TEXT_CHARACTERS = 20_000
+"""Of each frame's text, this much is compared from look to look."""
 ROW_PX = 8
 """Elements whose tops differ by less are read from left to right."""
 
+_OPTIONS = {
+    "margin": NEAR_PX,
+    "timeMs": SCAN_MS,
+    "maxNodes": SCAN_NODES,
+    "textLength": TEXT_CHARACTERS,
+}
 _SCAN = "(collector, options) => collector.scan(options)"
 _INNER_CORNER = """frame => { const style = getComputedStyle(frame);
   return [frame.clientLeft + parseFloat(style.paddingLeft), frame.clientTop + parseFloat(style.paddingTop)]; }"""
@@ -43,6 +52,7 @@ class FrameScan:
     total: int
     cut: bool
     title: str
+    text: str
     scroll: tuple[int, int, int]
     corner: tuple[float, float]
     """Where the frame's content begins in the main viewport, in pixels."""
@@ -109,8 +119,7 @@ async def _scan_frame(tab: Tab, frame: "Frame") -> FrameScan | None:
     try:
         async with asyncio.timeout(MAIN_TIMEOUT_S if is_main else FRAME_TIMEOUT_S):
             document = await document_of(tab, frame)
-            options = {"margin": NEAR_PX, "timeMs": SCAN_MS, "maxNodes": SCAN_NODES}
-            answer = await document.evaluate(_SCAN, options)
+            answer = await document.evaluate(_SCAN, _OPTIONS)
             corner = (0.0, 0.0) if is_main else await _corner(frame)
     except page_faults():
         return None
@@ -122,6 +131,7 @@ async def _scan_frame(tab: Tab, frame: "Frame") -> FrameScan | None:
         total=answer["total"],
         cut=answer["cut"],
         title=answer["title"],
+        text=answer["text"],
         scroll=(answer["scroll"][0], answer["scroll"][1], answer["scroll"][2]),
         corner=corner,
     )
@@ -136,14 +146,20 @@ async def _corner(frame: "Frame") -> tuple[float, float]:
     return (box["x"] + inner[0], box["y"] + inner[1])
 
 
-async def take_snapshot(tab: Tab) -> Snapshot:
+async def take_snapshot(tab: Tab, enricher: Enricher) -> Snapshot:
     """Look at a tab and keep the result in it.
+
+    Args:
+        tab: What to look at.
+        enricher: Adds what the collector cannot see.
 
     Raises:
         BrowserError: The page does not answer, crashed, or shows a dialog.
     """
     started_s = time.perf_counter()
     scans = await scan_frames(tab)
+    fast_ms = round((time.perf_counter() - started_s) * 1000)
+    dom_ms = await enricher.enrich(tab, scans)
     elements = collected(tab, scans)
     main = scans[0]
     tab.snapshots += 1
@@ -151,12 +167,13 @@ async def take_snapshot(tab: Tab) -> Snapshot:
         name=f"{tab.name}.{tab.snapshots}",
         url=tab.page.url,
         title=clean_line(main.title),
+        text=clean("\n".join(scan.text for scan in scans)),
         elements=tuple(elements),
         total=max(sum(scan.total for scan in scans), len(elements)),
         truncated=any(scan.cut for scan in scans) or len(scans) < len(tab.page.frames),
         scroll=main.scroll,
-        engine="fast",
-        timing_ms={"fast": round((time.perf_counter() - started_s) * 1000)},
+        engine="fast" if dom_ms < 0 else "fast+dom",
+        timing_ms={"fast": fast_ms, "dom": max(0, dom_ms)},
         secrets=any("secret" in element.flags for element in elements),
     )
     return tab.snapshot
@@ -181,7 +198,6 @@ def collected(tab: Tab, scans: list[FrameScan]) -> list[PageElement]:
 
 def _numbered(tab: Tab, element: PageElement, scan: FrameScan, node: int) -> PageElement:
     ref = tab.ref_for(scan.frame, scan.document, node)
-    tab.fingerprints[ref] = element.fingerprint
     return replace(element, ref=ref)
 
 

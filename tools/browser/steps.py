@@ -73,17 +73,12 @@ class Stepper:
         session = self._session
         async with session.lock:
             await session.start()
-            document = session.tab.documents.get(session.tab.page.main_frame)
-            before = dict(session.tab.shown)
-            acted_in = session.tab
             try:
                 dispatched = await do(session, wish)
             except DialogInterruptedError:
                 dispatched = f"{wish.action} was dispatched"
             tab = await self._usable_tab()
-            if tab is not acted_in or tab.documents.get(tab.page.main_frame) is not document:
-                before = dict(tab.shown) if tab is not acted_in else before
-            look = await self._look(tab, wish, before)
+            look = await self._look(tab, wish)
             return await self._report(tab, dispatched, look)
 
     async def _usable_tab(self) -> Tab:
@@ -103,7 +98,7 @@ class Stepper:
         await settle(fresh)
         return fresh
 
-    async def _look(self, tab: Tab, wish: BrowserArguments, before: dict[int, str]) -> Look:
+    async def _look(self, tab: Tab, wish: BrowserArguments) -> Look:
         if wish.action == "read" and wish.offset and tab.snapshot is not None:
             # The next page of the list that was already taken: numbers stay as they are.
             return Look(
@@ -118,27 +113,24 @@ class Stepper:
             return Look(snapshot=None, image=None, body="", effect=_dialog_text(tab))
         except page_faults() as error:
             raise BrowserError(f"The page cannot be read: {error}.", code="browser") from error
-        lines = listing.lines_by_ref(snapshot)
-        tab.shown = lines
+        body, effect = await self._told(tab, wish, snapshot)
+        return Look(snapshot=snapshot, image=image, body=body, effect=effect)
+
+    async def _told(self, tab: Tab, wish: BrowserArguments, snapshot: Snapshot) -> tuple[str, str]:
+        """Return what the model is told of the page, and the effect in a few words."""
         if wish.action == "read_text":
-            return Look(snapshot=snapshot, image=image, body=await page_text(tab, wish), effect="")
+            return await page_text(tab, wish), ""
+        if wish.action == "read" and wish.ref is not None:
+            return await whole_element(tab, wish.ref), ""
+        change = None if wish.action == "read" else _change(tab, snapshot)
+        remember_shown(tab, snapshot)
+        body = listing.delta_or_list(snapshot, change)
         if wish.action == "read":
-            whole = wish.ref is not None
-            body = await whole_element(tab, wish.ref or 0) if whole else listing.full_list(snapshot)
-            return Look(snapshot=snapshot, image=image, body=body, effect="")
-        known = before if any(ref in lines for ref in before) else {}
-        effect = (
-            listing.change_between(known, lines).summary() if known else "the page below is shown"
-        )
-        return Look(
-            snapshot=snapshot,
-            image=image,
-            body=listing.delta_or_list(snapshot, known),
-            effect=effect,
-        )
+            return body, ""
+        return body, "a new page is shown" if change is None else change.summary()
 
     async def _see(self, tab: Tab) -> tuple[Snapshot, Image | None]:
-        snapshot = await take_snapshot(tab)
+        snapshot = await take_snapshot(tab, self._session.enricher)
         image = await photograph(tab, self._session.setup.folder / "pictures")
         return snapshot, image
 
@@ -196,6 +188,22 @@ class Stepper:
 
     async def _titles(self) -> tuple[str, ...]:
         return tuple([f"{tab.number}: {await _title(tab)}" for tab in self._session.ordered_tabs()])
+
+
+def _change(tab: Tab, snapshot: Snapshot) -> listing.Change | None:
+    """Return what is different from what the model knows of this document, None if it knows nothing of it."""
+    if tab.shown_in is None or tab.shown_in is not tab.documents.get(tab.page.main_frame):
+        return None
+    text = listing.new_text(tab.read, snapshot.text)
+    return listing.change_between(tab.shown, listing.lines_by_ref(snapshot), text=text)
+
+
+def remember_shown(tab: Tab, snapshot: Snapshot) -> None:
+    """Note what the model knows of the page now: an element must still look like that when it is acted on."""
+    tab.shown = listing.lines_by_ref(snapshot)
+    tab.read = snapshot.text
+    tab.shown_in = tab.documents.get(tab.page.main_frame)
+    tab.fingerprints.update({element.ref: element.fingerprint for element in snapshot.elements})
 
 
 def as_element(element: PageElement) -> Element:

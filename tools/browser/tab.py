@@ -28,7 +28,7 @@ class PageElement:
     tag: str
     name: str
     fingerprint: str
-    """tag|role|name with digits masked: what must still be true when the number is used."""
+    """label|role|name with digits masked: what must still be true when the number is used."""
     box: tuple[int, int, int, int]
     """x, y, width, height in pixels of the viewport."""
     value: str = ""
@@ -49,6 +49,8 @@ class Snapshot:
     """tab.sequence, as "t1.4"."""
     url: str
     title: str
+    text: str
+    """What can be read in all frames, 20,000 characters of each."""
     elements: tuple[PageElement, ...]
     total: int
     """Elements on the page, collected or not."""
@@ -77,12 +79,19 @@ class Tab:
     refs: dict[tuple[int, int], int] = field(default_factory=dict)
     """(document, node) to number."""
     fingerprints: dict[int, str] = field(default_factory=dict)
+    """What each element looked like when its line was last shown to the model."""
     next_ref: int = 1
     """Grows only: a number is never given twice."""
     snapshot: Snapshot | None = None
     shown: dict[int, str] = field(default_factory=dict)
     """Line by number, as the model has last seen them."""
+    shown_in: "JSHandle | None" = None
+    """Document of the main frame those lines belong to."""
+    read: str = ""
+    """The page's text at that time."""
     snapshots: int = 0
+    enriched: "tuple[JSHandle, int] | None" = None
+    """Main document, and number of its nodes, when browser-use last looked at it."""
     dialog: "Dialog | None" = None
     dialog_opened: asyncio.Event = field(default_factory=asyncio.Event)
     interrupted: "asyncio.Future[Any] | None" = None

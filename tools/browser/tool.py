@@ -5,17 +5,17 @@ import atexit
 import hashlib
 import importlib.util
 from pathlib import Path
-
-from pydantic import BaseModel
+from typing import ClassVar
 
 from core.egress import EgressPolicy
 from core.errors import BrowserError, BrowserUnavailableError, ToolFailedError
-from core.messages import ToolResult
+from core.messages import JsonObject, ToolResult
 from core.ports import CallContext, CallFacts, ElementFacts
 from core.surroundings import BrowserChanged
+from tools.base import TypedTool
 from tools.browser.arguments import BrowserArguments
 from tools.browser.chromium import find_chromium
-from tools.browser.guard import origin_of
+from tools.browser.guard import not_public, origin_of
 from tools.browser.loop_thread import LoopThread
 from tools.browser.references import ElementState, element_state, focused_state
 from tools.browser.session import BrowserSession, BrowserSetup
@@ -30,13 +30,13 @@ DESCRIPTION = (
 NAVIGATIONS = frozenset({"go_to", "new_tab"})
 
 
-class BrowserTool:
+class BrowserTool(TypedTool[BrowserArguments]):
     """A browser that starts when it is first used and lives until `close`."""
 
     name = "browser"
     description = DESCRIPTION
-    arguments: type[BaseModel] = BrowserArguments
-    reads_only = False
+    arguments = BrowserArguments
+    example: ClassVar[JsonObject] = {"action": "go_to", "url": "https://example.org"}
 
     def __init__(
         self,
@@ -77,43 +77,52 @@ class BrowserTool:
             return error.line()
         return self._failure
 
-    async def facts(self, arguments: BaseModel) -> CallFacts:
+    async def look(self, arguments: BrowserArguments) -> CallFacts:
         """Look at what an action would touch, changing nothing."""
-        wish = _wish(arguments)
+        wish = arguments
+        bindings = await self._addresses(wish)
         if not self.session.running:
-            return CallFacts(title=_title(wish, None), parts=_parts(wish, None, ""))
-        return await self._thread.run(self._facts(wish))
-
-    async def _facts(self, wish: BrowserArguments) -> CallFacts:
-        tab = self.session.tab if self.session.tabs else None
-        origin = origin_of(tab.page.url) if tab else ""
-        state: ElementState | None = None
-        if tab is not None and tab.dialog is None and not tab.crashed:
-            try:
-                if wish.ref is not None:
-                    state = await element_state(tab, wish.ref)
-                elif wish.action == "press_key":
-                    state = await focused_state(tab)
-            except BrowserError as error:
-                # The action will be refused for the same reason; the bindings make sure of it.
-                return CallFacts(
-                    title=_title(wish, None),
-                    parts=(error.message,),
-                    bindings={"origin": origin},
-                    origin=origin,
-                )
-        bindings = {"origin": origin}
+            return CallFacts(
+                title=_title(wish, None), parts=_parts(wish, None, ""), bindings=bindings
+            )
+        origin, state, problem = await self._thread.run(self._touched(wish))
+        bindings["origin"] = origin
         if state is not None:
             bindings["element"] = _digest(state)
         return CallFacts(
             title=_title(wish, state),
-            parts=_parts(wish, state, origin),
+            parts=(problem,) if problem else _parts(wish, state, origin),
             bindings=bindings,
             element=_element_facts(wish, state) if state else None,
             origin=origin,
         )
 
-    async def run(self, arguments: BaseModel, context: CallContext) -> ToolResult:
+    async def _addresses(self, wish: BrowserArguments) -> dict[str, str]:
+        """Say whether the address to open is a private one behind its name."""
+        if not wish.url or wish.action not in NAVIGATIONS:
+            return {}
+        problems = await not_public(self.setup.egress, wish.url)
+        return {"addresses": problems} if problems else {}
+
+    async def _touched(self, wish: BrowserArguments) -> tuple[str, ElementState | None, str]:
+        """Return the page's origin, the element an action is about, and why that cannot be looked at."""
+        tab = self.session.tab if self.session.tabs else None
+        if tab is None:
+            return "", None, ""
+        origin = origin_of(tab.page.url)
+        if tab.dialog is not None or tab.crashed:
+            return origin, None, ""
+        try:
+            if wish.ref is not None:
+                return origin, await element_state(tab, wish.ref), ""
+            if wish.action == "press_key":
+                return origin, await focused_state(tab), ""
+        except BrowserError as error:
+            # The action will be refused for the same reason when it is tried.
+            return origin, None, error.line()
+        return origin, None, ""
+
+    async def act(self, arguments: BrowserArguments, context: CallContext) -> ToolResult:
         """Do one action and show the page.
 
         Raises:
@@ -125,7 +134,7 @@ class BrowserTool:
             raise ToolFailedError(self._off_reason)
         if not self.session.running:
             await self._start(context)
-        report: StepReport = await self._thread.run(self._stepper.step(_wish(arguments)))
+        report: StepReport = await self._thread.run(self._stepper.step(arguments))
         context.record(report.event)
         images = (report.image,) if report.image else ()
         return ToolResult(output=report.text, images=images)
@@ -163,11 +172,6 @@ class BrowserTool:
         self._thread.stop()
 
 
-def _wish(arguments: BaseModel) -> BrowserArguments:
-    assert isinstance(arguments, BrowserArguments)
-    return arguments
-
-
 def _digest(state: ElementState) -> str:
     """Return what an approval of an action on this element holds for."""
     parts = (state.fingerprint, state.name, state.href, state.form_action, state.origin)
@@ -184,6 +188,7 @@ def _element_facts(wish: BrowserArguments, state: ElementState) -> ElementFacts:
         tag=state.tag,
         input_type=state.input_type,
         href=state.href,
+        form_method=state.form_method.lower(),
         submits=state.submits_on_enter if enters else wish.action == "click" and state.submits,
         secret=state.secret,
     )

@@ -76,7 +76,8 @@ class PageWatch:
         self._tab.note("the page crashed")
 
     def _on_console(self, message: "ConsoleMessage") -> None:
-        if message.type == "error":
+        # Every page without an icon makes this error; it says nothing of the page.
+        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self._tab.note(f"console: {clean_line(message.text)}")
 
     def _on_dialog(self, dialog: "Dialog") -> None:

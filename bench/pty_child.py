@@ -53,7 +53,7 @@ class PtyChild:
             },
         )
         os.close(theirs)
-        self._terminal = ours
+        self.terminal = ours
         self._output = bytearray()
         self._grown = threading.Condition()
         self.total_bytes = 0
@@ -74,9 +74,9 @@ class PtyChild:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.poll() is None:
                 self._process.send_signal(number)
-                self._wait_for_end()
+                self.wait_for_end()
         self._reader.join(END_TIMEOUT_S)
-        os.close(self._terminal)
+        os.close(self.terminal)
 
     @property
     def pid(self) -> int:
@@ -85,7 +85,7 @@ class PtyChild:
 
     def type(self, text: str) -> None:
         """Press keys."""
-        os.write(self._terminal, text.encode())
+        os.write(self.terminal, text.encode())
 
     def wait_for(self, text: str, timeout_s: float, after: int = 0) -> float:
         """Wait until the output, without its escape sequences, holds `text`.
@@ -111,6 +111,13 @@ class PtyChild:
                 self._grown.wait(min(left_s, 0.5))
             return time.monotonic() - self.started_s
 
+    def wait_for_end(self, timeout_s: float = END_TIMEOUT_S) -> int | None:
+        """Wait until the program has ended and return its exit code, None when it has not."""
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
     def _plain(self, after: int) -> bytes:
         skipped = max(0, after - (self.total_bytes - len(self._output)))
         return _ESCAPES.sub(b"", bytes(self._output[skipped:]))
@@ -120,20 +127,18 @@ class PtyChild:
             with self._grown:
                 self._output += data
                 self.total_bytes += len(data)
+                self.took(data)
                 del self._output[: max(0, len(self._output) - KEPT_BYTES)]
                 self._grown.notify_all()
 
     def _next_piece(self) -> bytes:
         try:
-            return os.read(self._terminal, 65536)
+            return os.read(self.terminal, 65536)
         except OSError:
             return b""
 
-    def _wait_for_end(self) -> None:
-        try:
-            self._process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return
+    def took(self, data: bytes) -> None:
+        """Take a piece of output as it comes, in the reader's thread; for subclasses."""
 
 
 class Handrail(PtyChild):

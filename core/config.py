@@ -27,8 +27,8 @@ class ModelSettings(SettingsGroup):
     """Name of the model as its server knows it; "" means none is configured."""
     base_url: str = Field(default="", pattern=r"^(https?://[^\s/]\S*)?$")
     """Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1; "" means OpenAI's own."""
-    api_key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key. The key itself never stands in this file."""
+    api_key_env: str = ""
+    """Environment variable that holds the key; "" means the usual one of the server. The key never stands here."""
     provider: str = ""
     """Name of the provider flags to use; "" means: found from the address."""
     context_window: int = Field(default=0, ge=0, le=100_000_000)

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from core.decision import ApprovalPrompt, DecisionOpened
@@ -95,6 +95,7 @@ class HeadlessRun:
         self._task: asyncio.Task[RunEnded] | None = None
         self._signals = 0
         self._last_n = 0
+        self._ended = False
 
     async def play(self, open_session: Callable[[], Awaitable[RunnableSession]], task: str) -> int:
         """Open the session, run `task`, close, and return the exit code."""
@@ -125,6 +126,9 @@ class HeadlessRun:
         return await session.run(task)
 
     def _take(self, record: Record) -> None:
+        if self._ended:
+            return
+        self._ended = isinstance(record.event, RunEnded)
         self._last_n = record.n
         self._report.take(record)
         loop = asyncio.get_running_loop()
@@ -164,16 +168,7 @@ class HeadlessRun:
     def _print_end(self, ended: RunEnded) -> None:
         log = EventLog(SystemClock())
         record = log.append(ended)
-        self._report.take(
-            Record(
-                n=self._last_n + 1,
-                at_utc=record.at_utc,
-                mono_s=record.mono_s,
-                run_id="",
-                step=0,
-                event=ended,
-            )
-        )
+        self._take(replace(record, n=self._last_n + 1))
 
     async def _close(self) -> None:
         if self._session is None:

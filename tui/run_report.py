@@ -42,12 +42,11 @@ class Report(Protocol):
 
 
 class JsonReport:
-    """One JSON object a line; nothing follows the `run_ended`."""
+    """One JSON object a line."""
 
     def __init__(self) -> None:
         """Print on stdout."""
         self._writer = LineWriter(sys.stdout.fileno())
-        self._ended = False
 
     @property
     def reader_gone(self) -> bool:
@@ -55,10 +54,7 @@ class JsonReport:
         return self._writer.reader_gone
 
     def take(self, record: Record) -> None:
-        """Print one event, unless the run has ended."""
-        if self._ended:
-            return
-        self._ended = isinstance(record.event, RunEnded)
+        """Print one event."""
         self._writer.write(record.json_line())
 
     def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
@@ -74,7 +70,6 @@ class TextReport:
         self._writer = LineWriter(sys.stdout.fileno())
         self._to_terminal = sys.stdout.isatty()
         self._calls: dict[str, str] = {}
-        self._ended = False
 
     @property
     def reader_gone(self) -> bool:
@@ -84,8 +79,6 @@ class TextReport:
     def take(self, record: Record) -> None:
         """Print what a person wants to know of one event."""
         event = record.event
-        if self._ended:
-            return
         if isinstance(event, RunEnded):
             self._end(event)
         elif isinstance(event, ToolProposed):
@@ -113,7 +106,6 @@ class TextReport:
         return surroundings_line(record)
 
     def _end(self, event: RunEnded) -> None:
-        self._ended = True
         if event.answer:
             self._writer.write(safe_text(event.answer) if self._to_terminal else event.answer)
         if event.files:

@@ -1,0 +1,80 @@
+"""A program on a real pseudo-terminal, with what a person would see on it."""
+
+import fcntl
+import os
+import signal
+import struct
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyte
+
+from bench.pty_child import COLUMNS, ROWS, PtyChild
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+LAUNCHER = REPOSITORY / "handrail.py"
+DEADLINE_S = 30.0
+ENTER, ESCAPE, CTRL_C, CTRL_Q = "\r", "\x1b", "\x03", "\x11"
+
+
+class Terminal(PtyChild):
+    """Runs a program and keeps its screen."""
+
+    def __init__(
+        self, words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start the program on 160x45."""
+        self.raw = bytearray()
+        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.ByteStream(self._screen)
+        self._lock = threading.Lock()
+        super().__init__(words, folder, environment)
+
+    def took(self, data: bytes) -> None:
+        """Draw a piece of output."""
+        with self._lock:
+            self.raw += data
+            self._stream.feed(data)
+
+    @property
+    def screen(self) -> str:
+        """The screen as lines of text."""
+        with self._lock:
+            return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def see(self, text: str, timeout_s: float = DEADLINE_S) -> str:
+        """Wait until the screen shows `text`; return the screen."""
+        return self._watch(lambda screen: text in screen, f"{text!r} to appear", timeout_s)
+
+    def see_gone(self, text: str, timeout_s: float = DEADLINE_S) -> str:
+        """Wait until the screen shows `text` no more; return the screen."""
+        return self._watch(lambda screen: text not in screen, f"{text!r} to go", timeout_s)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size of the terminal, as a window manager does."""
+        with self._lock:
+            self._screen.resize(rows, columns)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        os.kill(self.pid, signal.SIGWINCH)
+
+    def modes(self) -> list[object]:
+        """Return the line discipline's settings."""
+        return termios.tcgetattr(self.terminal)
+
+    def _watch(self, holds: Callable[[str], bool], what: str, timeout_s: float) -> str:
+        end_s = time.monotonic() + timeout_s
+        while not holds(screen := self.screen):
+            if time.monotonic() > end_s or (
+                self.wait_for_end(0.02) is not None and not holds(self.screen)
+            ):
+                raise AssertionError(f"waited for {what}; the screen:\n{screen}")
+        return screen
+
+
+def handrail(*words: str) -> list[str]:
+    """Return the command line of the app in this tree."""
+    return [sys.executable, str(LAUNCHER), *words]

@@ -31,6 +31,13 @@ NO_MODEL = ErrorInfo(
     hint="Set OPENAI_API_KEY and HANDRAIL_MODEL, or OPENAI_BASE_URL for a local server.",
 )
 
+INTERNAL = RunEnded(
+    reason="failed",
+    exit_code=EXIT_GAVE_UP,
+    error=ErrorInfo(code="internal", message="Handrail itself failed.", hint="Please report it."),
+)
+"""The end of a run that met a defect of ours."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunParts:
@@ -73,14 +80,16 @@ class Run:
                 max_cost_usd=limits.max_cost_usd,
             )
         )
+        ended = INTERNAL
         try:
             ended = await self._to_the_end()
         except asyncio.CancelledError:
             ended = RunEnded(reason="stopped", exit_code=EXIT_INTERRUPTED)
         except HandrailError as error:
             ended = _failed(error)
-        ended = await asyncio.shield(self._completed(ended))
-        self._parts.log.append(ended)
+        finally:  # a defect of ours goes on to the caller, but the run has its end all the same
+            ended = await asyncio.shield(self._completed(ended))
+            self._parts.log.append(ended)
         return ended
 
     async def _to_the_end(self) -> RunEnded:

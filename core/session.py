@@ -19,7 +19,7 @@ from core.events import (
     SessionClosed,
     SessionOpened,
 )
-from core.gate import Gate
+from core.gate import REPLIES, Gate
 from core.journal import Journal
 from core.memory import Memory
 from core.messages import JsonValue
@@ -29,7 +29,7 @@ from core.recovery import close_open_ends
 from core.run import Run, RunParts
 from core.run_control import RunControl
 from core.stored_log import StoredLog
-from core.tokens import estimate_tokens
+from core.tokens import estimate_text
 from core.tool_spec import specs
 from core.vocabulary import Mode
 
@@ -122,7 +122,7 @@ class Session:
             self.log.follow(follower)
         self.gate = Gate(self.log.append, attended=parts.attended)
         self._control = RunControl(self.log.append)
-        self._context = ContextBuilder(parts.settings.system, estimate_tokens)
+        self._context = ContextBuilder(parts.settings.system, estimate_text)
         self._run: asyncio.Task[RunEnded] | None = None
         if loaded.torn_bytes:
             self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
@@ -181,7 +181,14 @@ class Session:
             self._run.cancel()
 
     def answer(self, decision_id: str, answer: Answer) -> bool:
-        """Resolve an open decision; False when it is not open any more or the answer does not fit."""
+        """Resolve an open decision; False when it is not open any more or the answer does not fit.
+
+        The tour's script may answer only where the model is the script too, and a file of answers never approves.
+        """
+        if answer.decided_by == "tour" and not self._parts.settings.scripted:
+            return False
+        if answer.decided_by == "answers_file" and answer.resolution not in REPLIES:
+            return False
         return self.gate.answer(decision_id, answer)
 
     def set_mode(self, mode: Mode) -> None:

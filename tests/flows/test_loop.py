@@ -1,0 +1,494 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.agent import CUT_NUDGE, EMPTY_NUDGE, LIMIT_NUDGE
+from core.budget import Limits
+from core.decision import DecisionOpened
+from core.errors import (
+    ContextTooLongError,
+    ModelRefusedError,
+    ModelStreamError,
+    ModelUnreachableError,
+)
+from core.events import ModelReplied, RunEnded, ToolEnded
+from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, UserMessage
+from core.ports import Answer
+from core.session import Session
+from core.workspace import WorkspaceFiles
+from tests.support.fake_clock import FakeClock
+from tests.support.fake_tools import EchoTool, HangingTool
+from tests.support.opened import Opening, events_of, kinds_of
+from tests.support.scripted_model import HangingModel, ScriptedModel, call, text
+from tests.support.waiting import until
+from tools.finish import Finish
+
+EMPTY = ModelReply(outcome="empty")
+CUT = ModelReply(
+    outcome="truncated",
+    calls=(ToolCall(id="x", name="echo", arguments=None, status="truncated", problem="Cut off."),),
+)
+
+
+def finish(opening: Opening) -> Finish:
+    return Finish(WorkspaceFiles(opening.workspace), opening.workspace)
+
+
+def two_calls(*names: str) -> ModelReply:
+    calls = tuple(
+        ToolCall(id=f"p{n}", name=name, arguments={"text": name}) for n, name in enumerate(names)
+    )
+    return ModelReply(outcome="tool_calls", calls=calls)
+
+
+def tool_results(session: Session) -> list[ToolEnded]:
+    return [event for event in events_of(session) if isinstance(event, ToolEnded)]
+
+
+async def test_a_text_answer_without_calls_ends_the_run_in_one_request(tmp_path: Path) -> None:
+    model = ScriptedModel(text("Paris"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    ended = await session.run("Capital of France?")
+    assert (ended.reason, ended.exit_code, ended.answer, ended.steps) == ("answered", 0, "Paris", 1)
+    assert len(model.requests) == 1
+    await session.close()
+
+
+async def test_a_step_is_a_reply_its_calls_and_their_results_in_the_next_request(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(call("echo", {"text": "hi"}, "Trying."), text("It said hi"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    await session.run("Say hi")
+    assert kinds_of(session) == [
+        "session_opened",
+        "run_started",
+        "step_started",
+        "context_built",
+        "text_streamed",
+        "model_replied",
+        "tool_proposed",
+        "call_intended",
+        "tool_output_received",
+        "tool_ended",
+        "step_ended",
+        "step_started",
+        "context_built",
+        "text_streamed",
+        "model_replied",
+        "step_ended",
+        "run_ended",
+    ]
+    last = model.requests[1].messages[-1]
+    assert isinstance(last, ToolMessage)
+    assert last.text == "hi"
+    await session.close()
+
+
+async def test_nothing_is_added_to_memory_by_the_steps_themselves(tmp_path: Path) -> None:
+    replies = [call("echo", {"text": str(n)}) for n in range(8)]
+    model = ScriptedModel(*replies, text("done"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    await session.run("Count")
+    users = [message for message in model.requests[-1].messages if isinstance(message, UserMessage)]
+    assert [message.text for message in users] == ["Count"]
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "code"), [("done", "answered", 0), ("gave_up", "gave_up", 1)]
+)
+async def test_finish_ends_the_run_and_later_calls_of_the_reply_do_not_run(
+    tmp_path: Path, status: str, reason: str, code: int
+) -> None:
+    opening = Opening(tmp_path, None)
+    (opening.workspace / "a.txt").write_text("x")
+    echo = EchoTool()
+    calls = (
+        ToolCall(
+            id="1", name="finish", arguments={"answer": "ok", "status": status, "files": ["a.txt"]}
+        ),
+        ToolCall(id="2", name="echo", arguments={"text": "late"}),
+    )
+    opening.model = ScriptedModel(ModelReply(outcome="tool_calls", calls=calls))
+    opening.tools = [finish(opening), echo]
+    session = opening.session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code, ended.answer, ended.files) == (
+        reason,
+        code,
+        "ok",
+        ("a.txt",),
+    )
+    assert echo.ran == []
+    assert [result.outcome for result in tool_results(session)] == ["ok", "cancelled"]
+    await session.close()
+
+
+async def test_the_step_limit_asks_once_more_without_tools_for_the_best_answer(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(
+        call("echo", {"text": "1"}), call("echo", {"text": "2"}), text("half done")
+    )
+    opening = Opening(tmp_path, model, [EchoTool()])
+    opening.limits = Limits(max_steps=2)
+    session = opening.session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code, ended.limit, ended.answer) == (
+        "limit",
+        3,
+        "steps",
+        "half done",
+    )
+    assert model.requests[-1].tools == ()
+    assert model.requests[-1].messages[-1].text == LIMIT_NUDGE
+    await session.close()
+
+
+async def test_time_and_money_limits_end_the_run_without_another_request(tmp_path: Path) -> None:
+    clock = FakeClock()
+
+    def slow(request: ModelRequest) -> ModelReply:
+        clock.advance(120)
+        return call("echo", {"text": "x"})
+
+    model = ScriptedModel(slow, text("never asked for"))
+    opening = Opening(tmp_path, model, [EchoTool()])
+    opening.limits, opening.clock = Limits(max_minutes=1), clock
+    session = opening.session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.limit, len(model.requests)) == ("limit", "minutes", 1)
+    await session.close()
+
+
+@pytest.mark.parametrize(("reply", "nudge"), [(EMPTY, EMPTY_NUDGE), (CUT, CUT_NUDGE)])
+async def test_a_useless_reply_is_asked_for_again_once_and_then_said(
+    tmp_path: Path, reply: ModelReply, nudge: str
+) -> None:
+    model = ScriptedModel(reply, text("now"))
+    (tmp_path / "a").mkdir()
+    session = Opening(tmp_path / "a", model, [EchoTool()]).session()
+    assert (await session.run("Go")).answer == "now"
+    assert model.requests[1].messages[-1].text == nudge
+    await session.close()
+    (tmp_path / "b").mkdir()
+    session = Opening(tmp_path / "b", ScriptedModel(reply, replace(reply)), [EchoTool()]).session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code) == ("gave_up", 1)
+    assert ended.error is not None
+    assert "replies were" in ended.error.message
+    await session.close()
+
+
+async def test_no_call_of_a_reply_that_was_cut_off_runs(tmp_path: Path) -> None:
+    echo = EchoTool()
+    session = Opening(tmp_path, ScriptedModel(CUT, text("ok")), [echo]).session()
+    await session.run("Go")
+    assert echo.ran == []
+    assert tool_results(session)[0].outcome == "invalid"
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ModelRefusedError("The key is wrong.", hint="Set OPENAI_API_KEY.", code="auth"), "auth"),
+        (ModelUnreachableError("Nothing answers."), "model_unreachable"),
+    ],
+)
+async def test_a_model_that_cannot_be_used_ends_the_run_as_failed(
+    tmp_path: Path, error: Exception, code: str
+) -> None:
+    session = Opening(tmp_path, ScriptedModel(error), [EchoTool()]).session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code) == ("failed", 4)
+    assert ended.error is not None
+    assert ended.error.code == code
+    await session.close()
+
+
+async def test_without_a_model_the_run_says_what_to_set(tmp_path: Path) -> None:
+    session = Opening(tmp_path, None).session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code) == ("failed", 2)
+    assert ended.error is not None
+    assert "HANDRAIL_MODEL" in ended.error.hint
+    await session.close()
+
+
+async def test_a_broken_stream_is_asked_for_again_and_leaves_nothing_in_memory(
+    tmp_path: Path,
+) -> None:
+    broken = ModelStreamError("The connection broke.")
+    model = ScriptedModel(broken, broken, text("fine"))
+    session = Opening(tmp_path, model).session()
+    assert (await session.run("Go")).answer == "fine"
+    assert kinds_of(session).count("model_retried") == 2
+    assert sum(isinstance(event, ModelReplied) for event in events_of(session)) == 1
+    await session.close()
+
+
+async def test_a_stream_that_keeps_breaking_fails_the_run(tmp_path: Path) -> None:
+    broken = ModelStreamError("The connection broke.")
+    session = Opening(tmp_path, ScriptedModel(broken, broken, broken)).session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code) == ("failed", 4)
+    await session.close()
+
+
+async def test_a_request_that_is_too_long_is_made_smaller_and_sent_once_more(
+    tmp_path: Path,
+) -> None:
+    big = "word " * 4000
+    model = ScriptedModel(
+        *[call("echo", {"text": big}) for _ in range(8)],
+        ContextTooLongError("Too long."),
+        text("fine"),
+    )
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    assert (await session.run("The task")).answer == "fine"
+    sizes = [sum(len(message.text) for message in request.messages) for request in model.requests]
+    assert sizes[-1] < sizes[-2] * 0.75
+    assert model.requests[-1].messages[0].text == "The task"
+    await session.close()
+
+
+async def test_reading_calls_run_beside_each_other_and_keep_their_order(tmp_path: Path) -> None:
+    slow = HangingTool(reads_only=True)
+    quick = EchoTool("quick", reads_only=True)
+    model = ScriptedModel(two_calls("hang", "quick"))
+    session = Opening(tmp_path, model, [slow, quick]).session()
+    running = asyncio.create_task(session.run("Go"))
+    await until(
+        session.log, lambda: any(result.name == "quick" for result in tool_results(session))
+    )
+    assert slow.started.is_set()
+    session.interrupt()
+    assert (await running).reason == "stopped"
+    unit = session.memory.units[-1]
+    names = [message.name for message in unit.messages() if isinstance(message, ToolMessage)]
+    assert names == ["hang", "quick"]
+    await session.close()
+
+
+async def test_writing_calls_run_one_after_the_other(tmp_path: Path) -> None:
+    model = ScriptedModel(two_calls("one", "two"), text("done"))
+    session = Opening(tmp_path, model, [EchoTool("one"), EchoTool("two")]).session()
+    await session.run("Go")
+    seen = [
+        (e.kind, e.name) for e in events_of(session) if e.kind in ("call_intended", "tool_ended")
+    ]  # type: ignore[union-attr]
+    assert seen == [
+        ("call_intended", "one"),
+        ("tool_ended", "one"),
+        ("call_intended", "two"),
+        ("tool_ended", "two"),
+    ]
+    await session.close()
+
+
+async def test_an_interrupt_ends_model_and_run_and_the_session_goes_on(tmp_path: Path) -> None:
+    model = HangingModel()
+    opening = Opening(tmp_path, model)
+    session = opening.session()
+    running = asyncio.create_task(session.run("Go"))
+    await model.asked.wait()
+    session.interrupt()
+    ended = await running
+    assert (ended.reason, ended.exit_code) == ("stopped", 130)
+    assert not session.running
+    await session.close()
+
+
+async def test_every_call_has_a_result_after_an_interrupt(tmp_path: Path) -> None:
+    hang = HangingTool()
+    model = ScriptedModel(two_calls("hang", "echo"))
+    session = Opening(tmp_path, model, [hang, EchoTool()]).session()
+    running = asyncio.create_task(session.run("Go"))
+    await hang.started.wait()
+    session.interrupt()
+    session.interrupt()
+    await running
+    assert [(result.name, result.outcome) for result in tool_results(session)] == [
+        ("hang", "cancelled"),
+        ("echo", "cancelled"),
+    ]
+    assert hang.cancelled == 1
+    await session.close()
+
+
+async def test_what_the_person_says_meanwhile_is_in_the_next_request(tmp_path: Path) -> None:
+    def first(request: ModelRequest) -> ModelReply:
+        session.steer("in French please")
+        return call("echo", {"text": "x"})
+
+    model = ScriptedModel(first, text("oui"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    await session.run("Go")
+    assert model.requests[1].messages[-1].text == "in French please"
+    await session.close()
+
+
+async def test_a_message_that_came_with_the_last_reply_keeps_the_run_going(tmp_path: Path) -> None:
+    def first(request: ModelRequest) -> ModelReply:
+        session.steer("and Spain?")
+        return text("Paris")
+
+    model = ScriptedModel(first, text("Madrid"))
+    session = Opening(tmp_path, model).session()
+    assert (await session.run("Capital of France?")).answer == "Madrid"
+    await session.close()
+
+
+async def test_a_paused_run_waits_at_the_boundary_and_takes_single_steps(tmp_path: Path) -> None:
+    def pausing(request: ModelRequest) -> ModelReply:
+        session.pause()
+        return call("echo", {"text": "1"})
+
+    model = ScriptedModel(pausing, call("echo", {"text": "2"}), text("end"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    running = asyncio.create_task(session.run("Go"))
+    await until(session.log, lambda: kinds_of(session).count("step_ended") == 1)
+    await asyncio.sleep(0)
+    assert len(model.requests) == 1
+    session.step_once()
+    await until(session.log, lambda: kinds_of(session).count("step_ended") == 2)
+    await asyncio.sleep(0)
+    assert (len(model.requests), session.paused) == (2, True)
+    session.resume()
+    assert (await running).answer == "end"
+    await session.close()
+
+
+async def test_an_edit_of_memory_waits_for_the_boundary_and_is_in_the_next_request(
+    tmp_path: Path,
+) -> None:
+    def editing(request: ModelRequest) -> ModelReply:
+        assert session.edit_memory("edit", session.memory.units[0].unit_id, "Other task")
+        assert session.memory.units[0].text() == "Go"
+        return call("echo", {"text": "1"})
+
+    model = ScriptedModel(editing, text("end"))
+    session = Opening(tmp_path, model, [EchoTool()]).session()
+    await session.run("Go")
+    assert model.requests[1].messages[0].text == "Other task"
+    assert not session.edit_memory("edit", "nosuch", "x")
+    assert not session.edit_memory("burn", session.memory.units[0].unit_id)
+    await session.close()
+
+
+async def test_an_approval_without_a_person_is_denied_told_to_the_model_and_gives_exit_code_5(
+    tmp_path: Path,
+) -> None:
+    opening = Opening(tmp_path, None, [])
+    echo = EchoTool()
+    giving_up = call("finish", {"answer": "Not allowed.", "status": "gave_up"})
+    opening.model = ScriptedModel(call("echo", {"text": "x"}), giving_up)
+    opening.tools = [echo, finish(opening)]
+    opening.policy.verdicts = {"echo": ("ask", "R2")}
+    opening.attended = False
+    session = opening.session()
+    ended = await session.run("Go")
+    assert (ended.reason, ended.exit_code, echo.ran) == ("gave_up", 5, [])
+    assert "Nobody is there" in tool_results(session)[0].output
+    await session.close()
+
+
+async def test_an_answer_after_such_a_refusal_is_an_answer(tmp_path: Path) -> None:
+    opening = Opening(
+        tmp_path, ScriptedModel(call("echo", {"text": "x"}), text("It is 4.")), [EchoTool()]
+    )
+    opening.policy.verdicts = {"echo": ("ask", "R2")}
+    opening.attended = False
+    session = opening.session()
+    assert (await session.run("Go")).exit_code == 0
+    await session.close()
+
+
+async def test_files_of_the_run_are_those_that_are_on_disk_at_its_end(tmp_path: Path) -> None:
+    opening = Opening(tmp_path, None)
+
+    def writing(request: ModelRequest) -> ModelReply:
+        (opening.workspace / "made.txt").write_text("x")
+        claimed = {"answer": "done", "status": "done", "files": ["made.txt", "invented.txt"]}
+        return call("finish", claimed)
+
+    opening.model = ScriptedModel(writing, writing)
+    opening.tools = [finish(opening)]
+    session = opening.session()
+    assert (await session.run("Go")).files == ("made.txt",)
+    assert "invented.txt" in tool_results(session)[0].output
+    await session.close()
+
+
+async def test_cost_and_tokens_of_all_requests_are_in_the_end(tmp_path: Path) -> None:
+    session = Opening(
+        tmp_path, ScriptedModel(call("echo", {"text": "x"}), text("end")), [EchoTool()]
+    ).session()
+    ended = await session.run("Go")
+    assert ended.cost_usd == pytest.approx(0.002)
+    assert (ended.usage.input_tokens, ended.usage.output_tokens) == (20, 10)
+    await session.close()
+
+
+@pytest.mark.parametrize(("scripted", "accepted"), [(False, False), (True, True)])
+async def test_only_a_scripted_session_takes_answers_of_the_tour(
+    tmp_path: Path, scripted: bool, accepted: bool
+) -> None:
+    opening = Opening(
+        tmp_path, ScriptedModel(call("echo", {"text": "x"}), text("end")), [EchoTool()]
+    )
+    opening.policy.verdicts = {"echo": ("ask", "R2")}
+    opening.scripted = scripted
+    session = opening.session()
+    running = asyncio.create_task(session.run("Go"))
+    await until(session.log, lambda: session.gate.open)
+    opened = next(event for event in events_of(session) if isinstance(event, DecisionOpened))
+    digest = getattr(opened.prompt, "digest", "")
+    by_tour = Answer(resolution="approved", decided_by="tour", digest=digest)
+    by_file = Answer(resolution="approved", decided_by="answers_file", digest=digest)
+    assert not session.answer(opened.decision_id, by_file)
+    assert session.answer(opened.decision_id, by_tour) is accepted
+    if not accepted:
+        session.interrupt()
+    await running
+    await session.close()
+
+
+async def test_runs_of_one_session_share_memory_and_number_on(tmp_path: Path) -> None:
+    model = ScriptedModel(text("Paris"), text("Madrid"))
+    session = Opening(tmp_path, model).session()
+    await session.run("France?")
+    await session.run("Spain?")
+    assert [message.text for message in model.requests[1].messages] == [
+        "France?",
+        "Paris",
+        "Spain?",
+    ]
+    assert {record.run_id for record in session.log.records} == {"", "run-1", "run-2"}
+    await session.close()
+
+
+async def test_a_second_run_beside_the_first_is_refused(tmp_path: Path) -> None:
+    model = HangingModel()
+    session = Opening(tmp_path, model).session()
+    running = asyncio.create_task(session.run("Go"))
+    await model.asked.wait()
+    with pytest.raises(RuntimeError):
+        await session.run("Go too")
+    session.interrupt()
+    assert isinstance(await running, RunEnded)
+    await session.close()
+
+
+async def test_a_defect_of_ours_still_gives_the_run_its_end(tmp_path: Path) -> None:
+    session = Opening(tmp_path, ScriptedModel(ZeroDivisionError("x"))).session()
+    with pytest.raises(ZeroDivisionError):
+        await session.run("Go")
+    ended = events_of(session)[-1]
+    assert isinstance(ended, RunEnded)
+    assert (ended.reason, ended.exit_code) == ("failed", 1)
+    await session.close()

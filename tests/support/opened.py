@@ -1,0 +1,60 @@
+"""Sessions for tests: real core, doubles around it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.budget import Limits
+from core.events import Event
+from core.ports import Clock, Model, Places, Tool
+from core.session import Session, SessionParts, SessionSettings
+from core.vocabulary import Mode
+from tests.support.fake_clock import FakeClock
+from tests.support.fake_tools import FakePolicy
+
+
+class Opening:
+    """What a session is opened with; change a field, then call `session`."""
+
+    def __init__(self, folder: Path, model: Model | None, tools: Sequence[Tool] = ()) -> None:
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir(exist_ok=True)
+        self.folder = folder / "session"
+        self.model = model
+        self.tools = tools
+        self.policy = FakePolicy()
+        self.limits = Limits(max_steps=10)
+        self.attended = True
+        self.mode: Mode = "ask"
+        self.scripted = False
+        self.clock: Clock = FakeClock()
+
+    def session(self) -> Session:
+        settings = SessionSettings(
+            session_id="s1",
+            version="0",
+            system="Be good.",
+            mode=self.mode,
+            limits=self.limits,
+            scripted=self.scripted,
+        )
+        return Session(
+            SessionParts(
+                settings=settings,
+                places=Places(workspace=self.workspace, session=self.folder),
+                model=self.model,
+                tools=self.tools,
+                policy=self.policy,
+                attended=self.attended,
+                clock=self.clock,
+            )
+        )
+
+
+def events_of(session: Session) -> list[Event]:
+    """All events of a session, oldest first."""
+    return [record.event for record in session.log.records]
+
+
+def kinds_of(session: Session) -> list[str]:
+    """Their kinds."""
+    return [event.kind for event in events_of(session)]

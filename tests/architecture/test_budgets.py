@@ -25,10 +25,14 @@ FUNCTION_LINES = 60
 STYLE_SHEET_LINES = 250
 
 BOUNDARIES = {
-    ("core/dispatch.py", "Dispatcher.dispatch"): "a tool's defect becomes a failed call",
-    ("tui/headless.py", "HeadlessRun.play"): "headless top",
+    ("core/dispatch.py", "Dispatcher.dispatch"): "a defect in one tool becomes a failed call",
+    ("tui/headless.py", "HeadlessRun.play"): "top of a run without a screen",
+    ("tui/session_host.py", "SessionHost._guarded"): "top of a worker",
+    ("tools/browser/bridge.py", "dom_service"): "browser-use's own code",
+    ("tools/browser/bridge.py", "leave_nodes"): "browser-use's own code",
+    ("sandbox/runner/python_worker.py", "Worker._run"): "code that the model wrote",
 }
-"""The functions that may catch any exception at all: architecture, "Rules that keep it small"."""
+"""The functions that may catch any exception at all, and what they keep from ending the others."""
 
 BUDGET_RULES = re.compile(r"noqa:[^#\n]*\b(C901|PLR\d+)\b|ruff: *noqa")
 
@@ -78,10 +82,9 @@ def test_only_boundaries_catch_everything() -> None:
         (name_of(path), name)
         for path in python_files()
         for name, node in functions(parse(path))
-        for handler in _own_handlers(node)
-        if _catches_everything(handler) and not _reraises(handler)
+        if any(_catches_everything(inner) for inner in _own_nodes(node))
     }
-    assert caught - set(BOUNDARIES) == set()
+    assert sorted(caught - set(BOUNDARIES)) == []
 
 
 def _line_count(path: Path) -> int:
@@ -110,23 +113,28 @@ def _lines_without_docstring(node: Function) -> int:
     return _span(node) - ((first.end_lineno or first.lineno) - first.lineno + 1)
 
 
-def _own_handlers(node: ast.AST) -> Iterator[ast.ExceptHandler]:
-    """The handlers of a function, less those of functions inside it."""
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """What is in a function, less what is in functions and classes inside it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ExceptHandler):
-            yield child
+        yield child
         if not isinstance(child, Function | ast.ClassDef):
-            yield from _own_handlers(child)
+            yield from _own_nodes(child)
 
 
-def _catches_everything(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
-    return bool(names & {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"})
+def _catches_everything(node: ast.AST) -> bool:
+    """True for a broad `except` that does not raise again at its end, and for a broad `suppress`."""
+    if isinstance(node, ast.ExceptHandler):
+        return (node.type is None or _is_broad(node.type)) and not _raises_again(node)
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith("suppress") and any(map(_is_broad, node.args))
+    return False
 
 
-def _reraises(handler: ast.ExceptHandler) -> bool:
-    """True for a clean-up that lets the exception go on."""
+def _is_broad(expression: ast.expr) -> bool:
+    names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+    return bool(names & {"Exception", "BaseException", "ExceptionGroup", "BaseExceptionGroup"})
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
     last = handler.body[-1]
     return isinstance(last, ast.Raise) and last.exc is None

@@ -39,13 +39,13 @@ BUDGET_RULES = re.compile(r"noqa:[^#\n]*\b(C901|PLR\d+)\b|ruff: *noqa")
 
 def test_files_are_short() -> None:
     long = [(name_of(path), n) for path in python_files() if (n := _line_count(path)) > FILE_LINES]
-    assert long == []
+    assert not long, long
 
 
 def test_style_sheets_are_short() -> None:
     sheets = package_files(".tcss", *PACKAGES)
     long = [(name_of(path), n) for path in sheets if (n := _line_count(path)) > STYLE_SHEET_LINES]
-    assert long == []
+    assert not long, long
 
 
 def test_classes_are_small() -> None:
@@ -54,7 +54,7 @@ def test_classes_are_small() -> None:
         for path, node in _classes()
         if (lines := _span(node)) > CLASS_LINES or (methods := _method_count(node)) > CLASS_METHODS
     ]
-    assert large == []
+    assert not large, large
 
 
 def test_functions_are_short() -> None:
@@ -64,7 +64,7 @@ def test_functions_are_short() -> None:
         for name, node in functions(parse(path))
         if (lines := _lines_without_docstring(node)) > FUNCTION_LINES
     ]
-    assert long == []
+    assert not long, long
 
 
 def test_no_rule_of_size_is_switched_off() -> None:
@@ -74,7 +74,7 @@ def test_no_rule_of_size_is_switched_off() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if BUDGET_RULES.search(line) and path != Path(__file__)
     ]
-    assert switched == []
+    assert not switched, switched
 
 
 def test_only_boundaries_catch_everything() -> None:
@@ -84,7 +84,8 @@ def test_only_boundaries_catch_everything() -> None:
         for name, node in functions(parse(path))
         if any(_catches_everything(inner) for inner in _own_nodes(node))
     }
-    assert sorted(caught - set(BOUNDARIES)) == []
+    beyond = sorted(caught - set(BOUNDARIES))
+    assert not beyond, beyond
 
 
 def _line_count(path: Path) -> int:

@@ -5,7 +5,8 @@ pinned units and the newest units always stay. Nothing is ever removed from memo
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from core.memory import Memory, Unit
 from core.messages import (
@@ -81,26 +82,35 @@ class Plan:
     """A request and how it came about."""
 
     request: ModelRequest
-    choices: tuple[Choice, ...]
+    tokens: int
+    """Estimate of the whole request."""
     system_tokens: int
     tools_tokens: int
+    choose: Callable[[], Sequence[Choice]]
+    """What becomes of each unit; only the inspector asks."""
+    units: int
+    """Units that are sent."""
+    left_out: int = 0
+    """Units kept but not sent."""
 
-    @property
-    def tokens(self) -> int:
-        """Estimate of the whole request."""
-        sent = sum(
-            choice.tokens for choice in self.choices if choice.state in ("sent", "shortened")
-        )
-        return self.system_tokens + self.tools_tokens + sent
 
-    @property
-    def left_out(self) -> int:
-        """Number of units kept but not sent."""
-        return sum(choice.state == "left_out" for choice in self.choices)
+@dataclass(slots=True)
+class Settled:
+    """The oldest units, which no longer change, as they are sent while everything fits."""
+
+    revision: int = 0
+    units: int = 0
+    """Units looked at, dropped ones too."""
+    sent: int = 0
+    tokens: int = 0
+    messages: list[Message] = field(default_factory=list)
 
 
 class ContextBuilder:
-    """Builds requests from memory."""
+    """Builds requests from memory.
+
+    What is settled is kept between requests, so that a step costs the same late in a session as early.
+    """
 
     def __init__(self, system: str, count: Count) -> None:
         """Use `system` as the system message of every request."""
@@ -108,6 +118,7 @@ class ContextBuilder:
         self._count = count
         self._system_tokens = count(system) + MESSAGE_TOKENS
         self._tool_tokens: dict[str, int] = {}
+        self._settled = Settled()
 
     def build(
         self,
@@ -126,22 +137,53 @@ class ContextBuilder:
             nudge: A message of the program for this request only, "" for none.
         """
         tools_tokens = sum(self._tokens_of_tool(tool) for tool in tools)
-        choices = [self._choice(unit) for unit in memory.units]
-        if limit_tokens:
-            room = limit_tokens - self._system_tokens - tools_tokens
-            choices = _leave_out(self._shorten(choices, room), room)
-        messages: list[Message] = []
-        for choice in choices:
-            messages.extend(_rendered(choice))
-        if nudge:
-            messages.append(UserMessage(text=nudge, author="handrail"))
-        request = ModelRequest(system=self._system, messages=tuple(messages), tools=tuple(tools))
+        fixed = self._system_tokens + tools_tokens
+        whole = self._whole(memory)
+        choose: Callable[[], Sequence[Choice]] = partial(self._choices, memory)
+        left_out = 0
+        if limit_tokens and fixed + whole.tokens > limit_tokens:
+            choices = self._fitted(memory, limit_tokens - fixed)
+            whole = _as_sent(choices)
+            left_out = sum(choice.state == "left_out" for choice in choices)
+            choose = partial(tuple, choices)
+        messages = (
+            *whole.messages,
+            *((UserMessage(text=nudge, author="handrail"),) if nudge else ()),
+        )
         return Plan(
-            request=request,
-            choices=tuple(choices),
+            request=ModelRequest(system=self._system, messages=messages, tools=tuple(tools)),
+            tokens=fixed + whole.tokens,
             system_tokens=self._system_tokens,
             tools_tokens=tools_tokens,
+            choose=choose,
+            units=whole.sent,
+            left_out=left_out,
         )
+
+    def _whole(self, memory: Memory) -> Settled:
+        """Return all of memory as it is sent when it fits."""
+        settled = self._settled
+        if settled.revision != memory.revision or settled.units > len(memory.units):
+            settled = self._settled = Settled(revision=memory.revision)
+        while settled.units < len(memory.units) - 1 and memory.units[settled.units].is_complete:
+            self._add(settled, memory.units[settled.units])
+        whole = replace(settled, messages=list(settled.messages))
+        for unit in memory.units[settled.units :]:
+            self._add(whole, unit)
+        return whole
+
+    def _add(self, settled: Settled, unit: Unit) -> None:
+        settled.units += 1
+        if not unit.dropped:
+            settled.sent += 1
+            settled.tokens += self._choice(unit).tokens
+            settled.messages.extend(unit.messages())
+
+    def _choices(self, memory: Memory) -> list[Choice]:
+        return [self._choice(unit) for unit in memory.units]
+
+    def _fitted(self, memory: Memory, room: int) -> list[Choice]:
+        return _leave_out(self._shorten(self._choices(memory), room), room)
 
     def rows(self, plan: Plan, steps: int) -> tuple[MemoryRow, ...]:
         """Describe a plan for the inspector, in wire order, dropped units included."""
@@ -150,7 +192,7 @@ class ContextBuilder:
             _fixed_row("system", plan.system_tokens, self._system),
             _fixed_row("tools", plan.tools_tokens, names),
         ]
-        return (*head, *(_unit_row(choice, steps) for choice in plan.choices))
+        return (*head, *(_unit_row(choice, steps) for choice in plan.choose()))
 
     def _tokens_of_tool(self, tool: ToolSpec) -> int:
         known = self._tool_tokens.get(tool.name)
@@ -203,6 +245,16 @@ def _leave_out(choices: list[Choice], room: int) -> list[Choice]:
         over -= choice.tokens
         result[index] = replace(choice, state="left_out")
     return result
+
+
+def _as_sent(choices: Sequence[Choice]) -> Settled:
+    whole = Settled()
+    for choice in choices:
+        if choice.state in ("sent", "shortened"):
+            whole.sent += 1
+            whole.tokens += choice.tokens
+            whole.messages.extend(_rendered(choice))
+    return whole
 
 
 def _rendered(choice: Choice) -> tuple[Message, ...]:

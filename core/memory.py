@@ -43,6 +43,13 @@ class Unit:
     tokens: int = -1
     """Cached estimate; -1 when it must be counted again."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every call has its result."""
+        return not isinstance(self.head, AssistantMessage) or len(self.results) == len(
+            self.head.calls
+        )
+
     def messages(self) -> tuple[Message, ...]:
         """Return its messages, each call followed by its result; a missing result is said to be missing."""
         if not isinstance(self.head, AssistantMessage):
@@ -65,11 +72,17 @@ class Memory:
         self._units: list[Unit] = []
         self._by_call: dict[str, Unit] = {}
         self._steps = 0
+        self._revision = 0
 
     @property
     def units(self) -> Sequence[Unit]:
         """All units, dropped ones too, oldest first."""
         return self._units
+
+    @property
+    def revision(self) -> int:
+        """Changes whenever something else happened than a unit, or a result, being added."""
+        return self._revision
 
     @property
     def steps(self) -> int:
@@ -99,6 +112,10 @@ class Memory:
         if unit is not None:
             unit.results[result.call_id] = result
             unit.tokens = -1
+
+    def revise(self) -> None:
+        """Note that units changed otherwise than by growing."""
+        self._revision += 1
 
     def count_step(self) -> None:
         """Note that a step began."""
@@ -178,6 +195,7 @@ def _edited(memory: Memory, record: Record) -> None:
     unit = memory.find(event.unit_id)
     if unit is None:
         return
+    memory.revise()
     if event.operation == "edit":
         unit.head = replace(unit.head, text=event.text)
         unit.edited, unit.tokens = True, -1

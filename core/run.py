@@ -31,12 +31,8 @@ NO_MODEL = ErrorInfo(
     hint="Set OPENAI_API_KEY and HANDRAIL_MODEL, or OPENAI_BASE_URL for a local server.",
 )
 
-INTERNAL = RunEnded(
-    reason="failed",
-    exit_code=EXIT_GAVE_UP,
-    error=ErrorInfo(code="internal", message="Handrail itself failed.", hint="Please report it."),
-)
-"""The end of a run that met a defect of ours."""
+ExplainDefect = Callable[[Exception], ErrorInfo]
+"""Keeps what is needed to find a defect of ours, and says in one line where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +53,7 @@ class RunParts:
     workspace: Path
     prepare: Callable[[], Awaitable[None]] | None
     """Awaited before tools are offered."""
+    explain_defect: ExplainDefect
 
 
 class Run:
@@ -80,16 +77,17 @@ class Run:
                 max_cost_usd=limits.max_cost_usd,
             )
         )
-        ended = INTERNAL
         try:
             ended = await self._to_the_end()
         except asyncio.CancelledError:
             ended = RunEnded(reason="stopped", exit_code=EXIT_INTERRUPTED)
         except HandrailError as error:
             ended = _failed(error)
-        finally:  # a defect of ours goes on to the caller, but the run has its end all the same
-            ended = await asyncio.shield(self._completed(ended))
-            self._parts.log.append(ended)
+        except Exception as error:  # noqa: BLE001 - boundary: the top of the run's task
+            info = self._parts.explain_defect(error)
+            ended = RunEnded(reason="failed", exit_code=EXIT_GAVE_UP, error=info)
+        ended = await asyncio.shield(self._completed(ended))
+        self._parts.log.append(ended)
         return ended
 
     async def _to_the_end(self) -> RunEnded:
@@ -188,3 +186,9 @@ def _failed(error: HandrailError) -> RunEnded:
         code = EXIT_UNAVAILABLE
     info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
     return RunEnded(reason="failed", exit_code=code, error=info)
+
+
+def name_defect(error: Exception) -> ErrorInfo:
+    """Say no more of a defect than its kind; its text may hold anything."""
+    text = f"Internal error: {type(error).__name__}."
+    return ErrorInfo(code="internal", message=text, hint="This is a bug in Handrail.")

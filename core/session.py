@@ -26,7 +26,7 @@ from core.messages import JsonValue
 from core.ports import Answer, CallFacts, Clock, Model, Places, Tool
 from core.record import Record
 from core.recovery import close_open_ends
-from core.run import Run, RunParts
+from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
 from core.stored_log import StoredLog
 from core.tokens import estimate_text
@@ -85,6 +85,8 @@ class SessionParts:
     """A person can answer."""
     prepare: Callable[[], Awaitable[None]] | None = None
     """Awaited when a run starts, before tools are offered: finds out what they can use."""
+    explain_defect: ExplainDefect = name_defect
+    """Told of a defect of ours that ended a run."""
     resources: Sequence[Closable] = ()
     """Closed with the session: sandbox, browser."""
     clock: Clock = field(default_factory=SystemClock)
@@ -282,6 +284,7 @@ class Session:
                 clock=self._parts.clock,
                 workspace=self.places.workspace,
                 prepare=self._parts.prepare,
+                explain_defect=self._parts.explain_defect,
             )
         )
 

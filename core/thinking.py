@@ -69,7 +69,7 @@ class Thinker:
         parts = self._parts
         parts.record(
             ContextBuilt(
-                units=len(plan.choices) - plan.left_out,
+                units=plan.units,
                 left_out=plan.left_out,
                 tokens=plan.tokens,
                 window=parts.model.window,

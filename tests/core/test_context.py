@@ -34,7 +34,7 @@ def test_old_results_are_cut_before_anything_is_left_out() -> None:
     memory, _ = filled(10, "word " * 200)
     whole = ContextBuilder("be good", words).build(memory, TOOLS).tokens
     plan = ContextBuilder("be good", words).build(memory, TOOLS, limit_tokens=whole - 280)
-    states = [choice.state for choice in plan.choices]
+    states = [choice.state for choice in plan.choose()]
     assert states[:4] == ["sent", "shortened", "shortened", "sent"]
     assert plan.left_out == 0
     assert plan.tokens <= whole - 280
@@ -45,7 +45,7 @@ def test_the_task_pins_and_the_newest_units_always_stay() -> None:
     pinned = memory.units[3]
     log.append(MemoryEdited(operation="pin", unit_id=pinned.unit_id))
     plan = ContextBuilder("be good", words).build(memory, TOOLS, limit_tokens=10)
-    sent = [choice.unit for choice in plan.choices if choice.state == "sent"]
+    sent = [choice.unit for choice in plan.choose() if choice.state == "sent"]
     assert sent == [memory.units[0], pinned, *memory.units[-4:]]
     assert plan.left_out == 25
 
@@ -101,3 +101,26 @@ def test_tokens_of_a_unit_are_counted_once_and_again_after_a_change() -> None:
 def test_the_limit_leaves_room_for_the_answer_and_is_off_where_the_window_is_unknown() -> None:
     assert request_limit(10_000) == 9_000
     assert request_limit(0) == 0
+
+
+def test_what_is_kept_between_requests_never_differs_from_a_fresh_look() -> None:
+    memory, log = filled(3, "x y")
+    builder = ContextBuilder("be good", words)
+    for step in range(3, 40):
+        call = ToolCall(id=f"n{step}", name="shell", arguments={}, raw_arguments="{}")
+        log.append(ModelReplied(text=f"step {step}", calls=(call,)))
+        assert (
+            builder.build(memory, TOOLS).request
+            == ContextBuilder("be good", words).build(memory, TOOLS).request
+        )
+        if step % 3:
+            log.append(ToolEnded(call_id=call.id, name="shell", outcome="ok", output="late"))
+        if step % 5 == 0:
+            log.append(MemoryEdited(operation="drop", unit_id=memory.units[step // 5].unit_id))
+        if step % 7 == 0:
+            log.append(
+                MemoryEdited(operation="edit", unit_id=memory.units[1].unit_id, text=f"edit {step}")
+            )
+        fresh = ContextBuilder("be good", words).build(memory, TOOLS)
+        kept = builder.build(memory, TOOLS)
+        assert (kept.request, kept.tokens, kept.units) == (fresh.request, fresh.tokens, fresh.units)

@@ -280,7 +280,7 @@ async def test_writing_calls_run_one_after_the_other(tmp_path: Path) -> None:
     await session.run("Go")
     seen = [
         (e.kind, e.name) for e in events_of(session) if e.kind in ("call_intended", "tool_ended")
-    ]  # type: ignore[union-attr]
+    ]
     assert seen == [
         ("call_intended", "one"),
         ("tool_ended", "one"),
@@ -484,11 +484,11 @@ async def test_a_second_run_beside_the_first_is_refused(tmp_path: Path) -> None:
     await session.close()
 
 
-async def test_a_defect_of_ours_still_gives_the_run_its_end(tmp_path: Path) -> None:
-    session = Opening(tmp_path, ScriptedModel(ZeroDivisionError("x"))).session()
-    with pytest.raises(ZeroDivisionError):
-        await session.run("Go")
-    ended = events_of(session)[-1]
-    assert isinstance(ended, RunEnded)
+async def test_a_defect_of_ours_ends_the_run_and_not_the_session(tmp_path: Path) -> None:
+    session = Opening(tmp_path, ScriptedModel(ZeroDivisionError("secret"), text("ok"))).session()
+    ended = await session.run("Go")
     assert (ended.reason, ended.exit_code) == ("failed", 1)
+    assert ended.error is not None
+    assert ended.error.message == "Internal error: ZeroDivisionError."
+    assert (await session.run("Again")).answer == "ok"
     await session.close()

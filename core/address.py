@@ -166,9 +166,12 @@ def _ascii_name(host: str, text: str) -> str:
     if unicodedata.normalize("NFKC", host) != host:
         raise _unclear_host(text)
     try:
-        return host.replace("\u3002", ".").encode("idna").decode("ascii")
+        name = host.replace("\u3002", ".").encode("idna").decode("ascii")
     except UnicodeError as error:
         raise _unclear_host(text) from error
+    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+        raise _unclear_host(text)
+    return name
 
 
 def why_not_public(address: str) -> str:

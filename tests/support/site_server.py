@@ -68,6 +68,8 @@ class Origin(http.server.ThreadingHTTPServer):
         self.site = site
         self.requests: list[str] = []
         self.posted: list[bytes] = []
+        self.arrived = threading.Event()
+        """Set when /held was asked for."""
         self.released = threading.Event()
         """Lets /held answer."""
 
@@ -118,6 +120,7 @@ def slow(query: dict[str, str], _origin: Origin) -> Answer:
 
 
 def held(_query: dict[str, str], origin: Origin) -> Answer:
+    origin.arrived.set()
     origin.released.wait(20)
     return Answer(b"<!doctype html><title>Held</title>")
 

@@ -144,7 +144,7 @@ def _strict(text: str) -> JsonValue:
 
 def _loose(text: str) -> JsonValue:
     """Read JSON whose strings may hold raw line breaks and tabs."""
-    value: JsonValue = _LOOSE.decode(text)
+    value: JsonValue = LOOSE_JSON.decode(text)
     return value
 
 
@@ -153,7 +153,7 @@ def _several(text: str) -> tuple[Arguments, ...]:
     found: list[Arguments] = []
     at = 0
     while at < len(text) and _CLOSERS.fullmatch(text, at) is None:
-        value, at = _LOOSE.raw_decode(text, at)
+        value, at = LOOSE_JSON.raw_decode(text, at)
         if not isinstance(value, dict):
             raise ValueError("not an object")
         whole = _whole(value)
@@ -175,7 +175,10 @@ def _refuse(constant: str) -> JsonValue:
     raise ValueError(f"{constant} is not JSON")
 
 
-_LOOSE = json.JSONDecoder(strict=False, object_pairs_hook=_without_twins, parse_constant=_refuse)
+LOOSE_JSON = json.JSONDecoder(
+    strict=False, object_pairs_hook=_without_twins, parse_constant=_refuse
+)
+"""Reads JSON whose strings may hold raw line breaks; a key that stands twice is refused."""
 
 
 def _python_literal(text: str) -> JsonValue:
@@ -188,14 +191,16 @@ def _python_literal(text: str) -> JsonValue:
 
 def _literal_value(node: ast.expr) -> JsonValue:
     match node:
-        case ast.Constant(value=bool() | int() | float() | str() | None):
-            return node.value
+        case ast.Constant(value=bool() | int() | float() | str() | None as value):
+            return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
             return [_literal_value(part) for part in parts]
         case ast.Dict(keys=keys, values=values):
-            return _without_twins(list(zip(_literal_keys(keys), map(_literal_value, values), strict=True)))
+            return _without_twins(
+                list(zip(_literal_keys(keys), map(_literal_value, values), strict=True))
+            )
     raise ValueError("not a literal of JSON values")
 
 
@@ -228,7 +233,9 @@ def _fix_escapes(text: str) -> str:
 def _fixed_string(string: str) -> str:
     # Pairs of backslashes are read together, so that the second one never starts an escape of its own.
     parts = re.split(r"(\\\\)", string)
-    return "".join(part if part == "\\\\" else _BAD_ESCAPE.sub(_legal_escape, part) for part in parts)
+    return "".join(
+        part if part == "\\\\" else _BAD_ESCAPE.sub(_legal_escape, part) for part in parts
+    )
 
 
 def _legal_escape(bad: re.Match[str]) -> str:
@@ -240,7 +247,7 @@ def _is_cut(text: str) -> bool:
     if not text.startswith(("{", "[")):
         return False
     try:
-        _LOOSE.raw_decode(text)
+        LOOSE_JSON.raw_decode(text)
     except json.JSONDecodeError as error:
         rest = text[error.pos :].rstrip()
         if error.msg.startswith("Unterminated string"):
@@ -258,7 +265,10 @@ def _is_cut_literal(text: str) -> bool:
 
 
 def _check_limits(text: str) -> None:
-    if len(text) > MAX_ARGUMENT_BYTES or len(text.encode(errors="surrogatepass")) > MAX_ARGUMENT_BYTES:
+    if (
+        len(text) > MAX_ARGUMENT_BYTES
+        or len(text.encode(errors="surrogatepass")) > MAX_ARGUMENT_BYTES
+    ):
         raise UnfitArgumentsError("the arguments are longer than 1 MiB")
     if text.count("{") + text.count("[") <= MAX_DEPTH:
         return

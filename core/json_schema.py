@@ -6,7 +6,7 @@ Source: https://json-schema.org/draft/2020-12/json-schema-validation
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from core.json_shape import items_of, mapping_of, text_of
 from core.messages import JsonObject, JsonValue
@@ -17,7 +17,14 @@ MAX_REFERENCES = 32
 """Longest way of references that is followed; a schema may refer to itself."""
 Schema = Mapping[str, object]
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_NAMES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+_NAMES: dict[type, str] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+}
 
 
 class SchemaCheck:
@@ -40,7 +47,9 @@ class SchemaCheck:
         if isinstance(value, dict):
             properties = self._all_properties(here)
             extra = mapping_of(here.get("additionalProperties"))
-            return {key: self.coerced(item, properties.get(key, extra)) for key, item in value.items()}
+            return {
+                key: self.coerced(item, properties.get(key, extra)) for key, item in value.items()
+            }
         if isinstance(value, list) and isinstance(here.get("items"), dict):
             item_schema = mapping_of(here["items"])
             return [self.coerced(item, item_schema) for item in value]
@@ -95,7 +104,9 @@ class SchemaCheck:
                 if not self.check(item, items, f"{where}[{number}]"):
                     return
 
-    def _check_size(self, size: int, schema: Schema, words: tuple[str, str, str], where: str) -> None:
+    def _check_size(
+        self, size: int, schema: Schema, words: tuple[str, str, str], where: str
+    ) -> None:
         least, most = schema.get(words[0]), schema.get(words[1])
         if isinstance(least, int) and size < least:
             self._add(where, f"must have at least {least} {words[2]}")
@@ -103,7 +114,7 @@ class SchemaCheck:
             self._add(where, f"must have at most {most} {words[2]}")
 
     def _check_number(self, value: float, schema: Schema, where: str) -> None:
-        bounds = (
+        bounds: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
             ("minimum", "at least", lambda bound: value >= bound),
             ("maximum", "at most", lambda bound: value <= bound),
             ("exclusiveMinimum", "above", lambda bound: value > bound),
@@ -123,7 +134,7 @@ class SchemaCheck:
                 self._add(where, "fits none of the forms it may have")
 
     def _fits(self, value: JsonValue, schema: Schema) -> bool:
-        return SchemaCheck(self._root).check(value, schema or {"type": []})
+        return SchemaCheck(self._root).check(value, schema)
 
     def _types(self, schema: Schema) -> frozenset[str]:
         """Return the types a value may have; none means that any will do."""
@@ -142,8 +153,13 @@ class SchemaCheck:
         for keyword in ("allOf", "anyOf", "oneOf"):
             for branch in items_of(schema.get(keyword)):
                 inner = self._resolved(mapping_of(branch))
-                made |= {key: mapping_of(item) for key, item in mapping_of(inner.get("properties")).items()}
-        return made | {key: mapping_of(item) for key, item in mapping_of(schema.get("properties")).items()}
+                made |= {
+                    key: mapping_of(item)
+                    for key, item in mapping_of(inner.get("properties")).items()
+                }
+        return made | {
+            key: mapping_of(item) for key, item in mapping_of(schema.get("properties")).items()
+        }
 
     def _resolved(self, schema: Schema) -> Schema:
         for _ in range(MAX_REFERENCES):
@@ -173,7 +189,11 @@ def _from_string(text: str, types: frozenset[str]) -> JsonValue:
     if types & {"integer", "number"} and _NUMBER.fullmatch(word) and len(word) < 64:
         number = float(word)
         if "number" in types or number.is_integer():
-            return int(word) if word.lstrip("+-").isdigit() else (int(number) if number.is_integer() else number)
+            return (
+                int(word)
+                if word.lstrip("+-").isdigit()
+                else (int(number) if number.is_integer() else number)
+            )
     if "boolean" in types and word.lower() in ("true", "false"):
         return word.lower() == "true"
     if "null" in types and word.lower() in ("null", "none"):
@@ -197,7 +217,9 @@ def _is_one_of(value: JsonValue, types: frozenset[str]) -> bool:
     if name == "integer":
         return bool(types & {"integer", "number"})
     if name == "number":
-        return "number" in types or ("integer" in types and isinstance(value, float) and value.is_integer())
+        return "number" in types or (
+            "integer" in types and isinstance(value, float) and value.is_integer()
+        )
     return name in types
 
 

@@ -86,7 +86,11 @@ class Usage:
     cached_tokens: int = 0
     """Part of `input_tokens` the server had cached."""
     estimated: bool = False
-    """True where the server reported nothing and the numbers are ours."""
+    """True where the server left out a number and ours stands in for it."""
+    input_estimated: bool = False
+    """`input_tokens` is ours."""
+    output_estimated: bool = False
+    """`output_tokens` is ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

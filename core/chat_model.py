@@ -1,0 +1,228 @@
+"""A model behind a chat completions API: builds requests, tries again where that helps, learns the server's ways."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from core.call_reading import CallIds
+from core.errors import ModelError, ModelRefusedError, ModelUnreachableError
+from core.event_log import SystemClock
+from core.events import ErrorInfo, ModelAdapted, ModelRetried
+from core.json_shape import items_of, mapping_of, text_of
+from core.learned_flags import FlagStore, MemoryFlagStore
+from core.messages import AssistantMessage, ModelRequest, Usage
+from core.model_attempt import Asking, Attempt, AttemptParts, Connection, FailedTryError
+from core.model_connection import ConnectionFailedError
+from core.model_failure import Failure
+from core.model_options import ModelOptions
+from core.model_retry import RetryBudget
+from core.ports import Clock, ModelPiece
+from core.provider import ProviderFlags, with_learned
+from core.request_body import BodyBuilder, BuiltBody
+from core.tokens import TokenCounter
+
+WINDOW_FLAG = "context_window"
+"""Name under which a learned window is kept."""
+MAX_NAMES_SHOWN = 8
+"""Models of the server that are named when ours is not among them."""
+
+
+class ChatModel:
+    """Implements `core.ports.Model` over a connection.
+
+    Args:
+        options: Address, key, limits.
+        connection: HTTP to the server.
+        clock: Time; the machine's own by default.
+        learned: Remembers what the server refused; in memory by default.
+        counter: Estimates tokens; one of its own by default.
+        bodies: Builds requests; made of the options by default.
+    """
+
+    def __init__(
+        self,
+        options: ModelOptions,
+        connection: Connection,
+        *,
+        clock: Clock | None = None,
+        learned: FlagStore | None = None,
+        counter: TokenCounter | None = None,
+        bodies: BodyBuilder | None = None,
+    ) -> None:
+        self._options = options
+        self._connection = connection
+        self._clock: Clock = clock or SystemClock()
+        self._store: FlagStore = learned or MemoryFlagStore()
+        self._learned = dict(self._store.load(options.base_url, options.model))
+        self._bodies = bodies or BodyBuilder(options.model, options.parameters)
+        self._ids = CallIds()
+        self.counter = counter or TokenCounter()
+        """Estimates tokens for this model and learns from what the server reports."""
+
+    @property
+    def name(self) -> str:
+        """Model name as the server knows it."""
+        return self._options.model
+
+    @property
+    def options(self) -> ModelOptions:
+        """Address, key and limits."""
+        return self._options
+
+    @property
+    def flags(self) -> ProviderFlags:
+        """The server's ways, with what was learned of them."""
+        return with_learned(self._options.provider.flags, self._learned)
+
+    @property
+    def window(self) -> int:
+        """Context window in tokens, 0 where unknown; what the server told counts when it is less."""
+        told = self._learned.get(WINDOW_FLAG, "")
+        sizes = [
+            size for size in (int(told) if told.isdigit() else 0, self._options.window) if size
+        ]
+        return min(sizes, default=0)
+
+    async def warm(self) -> None:
+        """Load what the first request needs, off the event loop."""
+        await self._connection.warm()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._connection.close()
+
+    def body(self, request: ModelRequest) -> bytes:
+        """Return the exact bytes that `reply` would send for this request now."""
+        return self._build(request).data
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Return the price of a request, None where it is not known."""
+        price = self._options.price
+        return None if price is None else price.cost_usd(usage)
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+        """Send the request and yield what comes, the whole reply last.
+
+        Closing the generator or cancelling the task closes the connection.
+
+        Raises:
+            ModelRefusedError: Sending it again cannot help.
+            ModelUnreachableError: No model API answers.
+            ModelOverloadedError: The tries are used up.
+            ModelStreamError: The answer broke off; the loop may ask again.
+            ContextTooLongError: The history must become shorter.
+        """
+        self._check_key()
+        self._reserve_ids(request)
+        budget = RetryBudget(self._clock)
+        while not budget.answered:
+            async with aclosing(self._try_once(request, budget)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def model_names(self) -> tuple[str, ...]:
+        """Return the models the server offers, none where it does not tell."""
+        try:
+            answer = await self._connection.get("/models")
+            listed = mapping_of(json.loads(answer.text))
+        except (ConnectionFailedError, ValueError):
+            return ()
+        names = (text_of(mapping_of(item).get("id")) for item in items_of(listed.get("data")))
+        return tuple(name for name in names if name)
+
+    def _build(self, request: ModelRequest) -> BuiltBody:
+        return self._bodies.build(request, self.flags, self._learned)
+
+    async def _try_once(
+        self, request: ModelRequest, budget: RetryBudget
+    ) -> AsyncGenerator[ModelPiece, None]:
+        """Send the request once; when that gave no answer and another try can help, get ready for it.
+
+        Raises:
+            ModelError: No other try can help.
+        """
+        attempt = self._attempt(request, budget)
+        try:
+            async with aclosing(attempt.pieces()) as pieces:
+                async for piece in pieces:
+                    yield piece
+            budget.answered = True
+            return
+        except FailedTryError as failed:
+            failure = failed.failure
+        if failure.window:
+            yield self._learn(WINDOW_FLAG, str(failure.window))
+        wait_s = await self._wait_after(failure, budget)
+        if failure.learn is not None:
+            yield self._learn(*failure.learn)
+            return
+        error = failure.error
+        info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
+        yield ModelRetried(error=info, attempt=budget.requests, wait_s=round(wait_s, 3))
+        await self._clock.sleep(wait_s)
+
+    def _attempt(self, request: ModelRequest, budget: RetryBudget) -> Attempt:
+        budget.requests += 1
+        asking = Asking(
+            options=self._options,
+            body=self._build(request),
+            flags=self.flags,
+            learned=dict(self._learned),
+            estimate=self.counter.request(request),
+            window=self.window,
+            connect_s=budget.connect_timeout_s(self._options.time_outs.connect_s),
+        )
+        parts = AttemptParts(
+            connection=self._connection,
+            ids=self._ids,
+            counter=self.counter,
+            told_window=lambda size: self._learn(WINDOW_FLAG, str(size)),
+        )
+        return Attempt(parts, asking)
+
+    def _learn(self, flag: str, value: str) -> ModelAdapted:
+        self._learned[flag] = value
+        self._store.save(self._options.base_url, self._options.model, flag, value)
+        return ModelAdapted(flag=f"{flag}={value}")
+
+    async def _wait_after(self, failure: Failure, budget: RetryBudget) -> float:
+        """Return the wait before the next request.
+
+        Raises:
+            ModelError: There is no next one; its hint says what to do.
+        """
+        try:
+            return budget.after(failure)
+        except ModelError as error:
+            raise await self._with_hint(error) from None
+
+    async def _with_hint(self, error: ModelError) -> ModelError:
+        options = self._options
+        message, hint = error.message, error.hint
+        if error.code == "auth":
+            verb = "Put a valid key into" if options.api_key else "No key is set: put one into"
+            hint = f"{verb} {options.key_env}."
+        elif error.code == "model_not_found" and options.lists_models:
+            names = await self.model_names()
+            shown = ", ".join(names[:MAX_NAMES_SHOWN]) + (
+                ", ..." if len(names) > MAX_NAMES_SHOWN else ""
+            )
+            message = f"{message} (model {options.model!r})"
+            hint = f"It offers: {shown}." if names else "Check the model's name."
+        elif isinstance(error, ModelUnreachableError) and not hint:
+            message = f"{message.rstrip('.')} ({options.base_url})."
+            hint = options.provider.start_hint or "Check base_url and the network."
+        return type(error)(message, hint=hint, code=error.code)
+
+    def _check_key(self) -> None:
+        if not self._options.api_key.isascii() or not self._options.api_key.isprintable():
+            raise ModelRefusedError(
+                "The model's key holds characters no key has.",
+                hint=f"Copy it again into {self._options.key_env}.",
+                code="auth",
+            )
+
+    def _reserve_ids(self, request: ModelRequest) -> None:
+        for message in request.messages:
+            if isinstance(message, AssistantMessage):
+                self._ids.reserve(call.id for call in message.calls)

@@ -1,0 +1,203 @@
+"""Model servers and their ways, as data: one TOML file a provider, found by the address of the server."""
+
+import fnmatch
+import functools
+import ipaddress
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from importlib import resources
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from core.errors import ConfigError
+
+GENERIC = "generic"
+"""Provider of an address that nobody knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderFlags:
+    """How requests to a server are written and its answers are read."""
+
+    text_tool_calls: bool = False
+    """Calls in the text of an answer are accepted."""
+    bridge_assistant_after_tool: bool = False
+    """A user message may not follow a tool message; a short assistant message goes between."""
+    tool_id: Literal["any", "alnum9"] = "any"
+    """Form of call ids in the history; alnum9 is exactly nine letters or digits."""
+    tool_content: Literal["any", "string"] = "any"
+    """Form of the content of tool messages."""
+    schema: Literal["full", "openapi_subset"] = "full"
+    """openapi_subset: no $ref, anyOf, const and the like, and one type each."""
+    echo_extra_content: bool = False
+    """What the server added to a call goes back with it."""
+    echo_reasoning: Literal["none", "reasoning_content", "reasoning_details"] = "none"
+    """Field in which reasoning goes back with a turn that has calls."""
+    vision: bool = True
+    """False: pictures are left out."""
+    merge_same_role: bool = False
+    """Neighbouring messages of one role become one."""
+    empty_content: str | None = None
+    """Content of an assistant message with calls and no text."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Field for the longest answer."""
+    temperature: Literal["send", "omit"] = "send"
+    """Whether a temperature may be sent."""
+    developer_role: bool | None = None
+    """True: the system message has the role developer; False: never; None: as written."""
+    stream_usage: bool = True
+    """Token counts may be asked for while streaming."""
+    parallel_calls: bool = True
+    """`parallel_tool_calls` may be sent."""
+    tool_choice: Literal["send", "omit"] = "send"
+    """Whether a tool choice may be sent."""
+    response_format: Literal["json_schema", "json_object", "omit"] = "json_schema"
+    """The strictest response format the server takes."""
+    strict_tools: bool = True
+    """`strict` may stand in a tool."""
+    omit: tuple[str, ...] = ()
+    """Other parameters the server refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A kind of model server."""
+
+    name: str
+    label: str
+    """Its name for people."""
+    hosts: tuple[str, ...] = ()
+    """Host names, * allowed."""
+    ports: tuple[int, ...] = ()
+    """Ports on the loopback interface."""
+    key_env: str = ""
+    """Environment variable that usually holds the key, "" where none is needed."""
+    start_hint: str = ""
+    """How to start it where it does not answer, one line."""
+    local: bool = False
+    """It runs on the person's own machine or network and costs nothing."""
+    flags: ProviderFlags = field(default_factory=ProviderFlags)
+    windows: Mapping[str, int] = field(default_factory=dict)
+    """Context windows in tokens by model name, * allowed; the first that fits counts."""
+
+    def window(self, model: str) -> int:
+        """Return the context window of a model in tokens, 0 where unknown."""
+        name = model.lower()
+        return next(
+            (size for pattern, size in self.windows.items() if fnmatch.fnmatchcase(name, pattern)),
+            0,
+        )
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of all providers, sorted."""
+    return tuple(sorted(_providers()))
+
+
+def named_provider(name: str) -> Provider:
+    """Return the provider of this name.
+
+    Raises:
+        ConfigError: There is none; the hint lists the names.
+    """
+    found = _providers().get(name)
+    if found is None:
+        raise ConfigError(
+            f"There is no provider {name!r}.", hint=f"Providers: {', '.join(provider_names())}."
+        )
+    return found
+
+
+def find_provider(base_url: str, name: str = "") -> Provider:
+    """Return the provider behind an address.
+
+    Args:
+        base_url: Address of the API.
+        name: Overrides what the address says; "" for none.
+
+    Raises:
+        ConfigError: There is no provider of that name.
+    """
+    if name:
+        return named_provider(name)
+    parts = urlsplit(base_url)
+    host = (parts.hostname or "").lower()
+    private = is_private_host(host)
+    for provider in _providers().values():
+        if any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts):
+            return provider
+        if private and parts.port in provider.ports:
+            return provider
+    generic = _providers()[GENERIC]
+    if not private:
+        return generic
+    # A server of one's own rarely reads the calls out of a small model's text: then we do.
+    return replace(generic, local=True, flags=replace(generic.flags, text_tool_calls=True))
+
+
+def is_loopback(base_url: str) -> bool:
+    """Return whether an address is on this machine."""
+    host = (urlsplit(base_url).hostname or "").lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_private_host(host: str) -> bool:
+    """Return whether a host is this machine or one of a private network."""
+    if host in ("localhost", "host.docker.internal") or host.endswith(
+        (".localhost", ".local", ".lan")
+    ):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+def with_learned(flags: ProviderFlags, learned: Mapping[str, str]) -> ProviderFlags:
+    """Return the flags with what was learned from refusals; unknown names and values are ignored.
+
+    Args:
+        flags: As the provider's file says.
+        learned: Values by flag, as text: true, false, or the value itself.
+    """
+    known = {item.name for item in fields(ProviderFlags)} - {"omit"}
+    changes: dict[str, Any] = {
+        name: {"true": True, "false": False}.get(value, value)
+        for name, value in learned.items()
+        if name in known
+    }
+    extra = tuple(name.removeprefix("omit.") for name in learned if name.startswith("omit."))
+    if not changes and not extra:
+        return flags
+    return replace(flags, **changes, omit=(*flags.omit, *extra))
+
+
+@functools.cache
+def _providers() -> Mapping[str, Provider]:
+    folder = resources.files("core") / "providers"
+    found = {}
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.name.endswith(".toml"):
+            name = item.name.removesuffix(".toml")
+            found[name] = _from_table(name, tomllib.loads(item.read_text(encoding="utf-8")))
+    return found
+
+
+def _from_table(name: str, table: Mapping[str, Any]) -> Provider:
+    return Provider(
+        name=name,
+        label=table["label"],
+        hosts=tuple(table.get("hosts", ())),
+        ports=tuple(table.get("ports", ())),
+        key_env=table.get("key_env", ""),
+        start_hint=table.get("start_hint", ""),
+        local=table.get("local", False),
+        flags=ProviderFlags(**table.get("flags", {})),
+        windows=table.get("windows", {}),
+    )

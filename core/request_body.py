@@ -1,0 +1,142 @@
+"""Builds the bytes of a request: history, tools and parameters as the server wants them."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.json_shape import whole_text
+from core.messages import JsonObject, ModelRequest, ToolSpec
+from core.provider import ProviderFlags
+from core.schema_subset import reduced_schema
+from core.tool_names import ToolNames
+from core.wire_history import write_history
+from core.wire_messages import WireMessage, clean_messages
+
+HistoryWriter = Callable[[ModelRequest], list[WireMessage]]
+_LENGTH_FIELDS = ("max_tokens", "max_completion_tokens")
+_NUL = "\\u0000"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltBody:
+    """A request ready to be sent."""
+
+    data: bytes
+    names: ToolNames
+    """Names of the tools in it."""
+    parameters: frozenset[str]
+    """Top-level fields of the body."""
+    has_images: bool
+
+
+class BodyBuilder:
+    """Builds the requests for one model.
+
+    Args:
+        model: Its name on the server.
+        parameters: Further request parameters the person has set, such as temperature.
+        history: Writes the messages; another one serves tests of odd histories.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        parameters: JsonObject | None = None,
+        history: HistoryWriter = write_history,
+    ) -> None:
+        self._model = model
+        self._parameters = dict(parameters or {})
+        self._history = history
+
+    def build(
+        self, request: ModelRequest, flags: ProviderFlags, learned: Mapping[str, str]
+    ) -> BuiltBody:
+        """Return the body of a request.
+
+        Args:
+            request: What to ask.
+            flags: The server's ways, with what was learned in them.
+            learned: What was learned, by flag.
+        """
+        names = ToolNames(request.tools)
+        messages = clean_messages(self._history(request), flags, names)
+        body: dict[str, Any] = {"model": self._model, "messages": messages}
+        if names.sent:
+            body["tools"] = [_tool(name, spec, flags) for name, spec in names.sent]
+        self._add_parameters(body, request, flags, learned)
+        body["stream"] = True
+        if flags.stream_usage:
+            body["stream_options"] = {"include_usage": True}
+        for name in flags.omit:
+            body.pop(name, None)
+        has_images = any(isinstance(message["content"], list) for message in messages)
+        return BuiltBody(_encoded(body), names, frozenset(body), has_images)
+
+    def _add_parameters(
+        self,
+        body: dict[str, Any],
+        request: ModelRequest,
+        flags: ProviderFlags,
+        learned: Mapping[str, str],
+    ) -> None:
+        set_here = dict(self._parameters)
+        if request.max_output_tokens is not None:
+            set_here = {key: value for key, value in set_here.items() if key not in _LENGTH_FIELDS}
+            set_here[flags.max_tokens_field] = request.max_output_tokens
+        for name, value in set_here.items():
+            # The person's own spelling counts until the server refuses it.
+            renamed = name in _LENGTH_FIELDS and "max_tokens_field" in learned
+            self._add_parameter(body, flags.max_tokens_field if renamed else name, value, flags)
+
+    def _add_parameter(
+        self, body: dict[str, Any], name: str, value: object, flags: ProviderFlags
+    ) -> None:
+        left_out = {
+            "temperature": flags.temperature == "omit",
+            "parallel_tool_calls": not flags.parallel_calls or "tools" not in body,
+            "tool_choice": flags.tool_choice == "omit" or "tools" not in body,
+            "response_format": flags.response_format == "omit",
+        }
+        if left_out.get(name, False):
+            return
+        if name == "response_format" and flags.response_format == "json_object":
+            value = {"type": "json_object"}
+        body[name] = value
+
+
+def _tool(name: str, spec: ToolSpec, flags: ProviderFlags) -> dict[str, Any]:
+    parameters: Mapping[str, Any] = spec.parameters
+    if flags.schema == "openapi_subset":
+        parameters = reduced_schema(spec.parameters)
+    if "type" not in parameters or "properties" not in parameters:
+        parameters = {"type": "object", "properties": {}, **parameters}
+    function: dict[str, Any] = {"name": name, "parameters": parameters}
+    if spec.description:
+        function["description"] = spec.description
+    return {"type": "function", "function": function}
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """Return the body as UTF-8 JSON without half surrogate pairs and NUL characters, which servers choke on."""
+    text = _dumped(body)
+    try:
+        if _NUL not in text:
+            return text.encode()
+    except UnicodeEncodeError:
+        pass
+    return _dumped(_sendable(body)).encode()
+
+
+def _dumped(body: object) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def _sendable(value: Any) -> Any:
+    if isinstance(value, str):
+        return whole_text(value).replace("\0", "\ufffd")
+    if isinstance(value, Mapping):
+        return {_sendable(key): _sendable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sendable(item) for item in value]
+    return value

@@ -1,0 +1,271 @@
+"""The last step before the wire: makes any history one that every server takes.
+
+Works on messages in the form of the chat completions API, so that it also holds for histories that were edited, cut,
+or came from elsewhere: results stand straight after their calls, each call has exactly one, there is one system
+message in front, pictures are where they may be, nothing is empty that may not be.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from core.argument_repair import plain_object
+from core.json_shape import mapping_of, text_of
+from core.provider import ProviderFlags
+from core.tool_names import ToolNames
+
+WireMessage = dict[str, Any]
+"""A message as JSON; only this module and its neighbours on the way to the wire see it."""
+CANCELLED = "(cancelled: this call has no result)"
+NO_OUTPUT = "(no output)"
+NO_PICTURE = "[image left out: this model does not take images]"
+PICTURES = "Images from the tool results above:"
+GO_ON = "Continue."
+BRIDGE = "OK."
+_ALNUM9_CHARS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def clean_messages(
+    messages: Sequence[Mapping[str, Any]], flags: ProviderFlags, names: ToolNames
+) -> list[WireMessage]:
+    """Return the messages as a server takes them; the given ones are not changed.
+
+    Args:
+        messages: History in the roles system, developer, user, assistant and tool.
+        flags: What the server wants.
+        names: Names of tools on the wire.
+    """
+    system, rest = _system_first(messages)
+    owners = _owners(rest)
+    body: list[WireMessage] = []
+    for place, message in enumerate(rest):
+        role = message.get("role")
+        if role == "assistant":
+            body += _turn(message, place, owners, _TurnStyle(flags, names))
+        elif role != "tool":
+            body.append(_user(message, flags))
+    if not body or body[-1]["role"] == "assistant":
+        body.append({"role": "user", "content": GO_ON})
+    if flags.merge_same_role:
+        body = _merged(body)
+    if flags.bridge_assistant_after_tool:
+        body = _bridged(body)
+    return [*system, *body]
+
+
+class _TurnStyle:
+    """How the messages of one assistant turn are written."""
+
+    def __init__(self, flags: ProviderFlags, names: ToolNames) -> None:
+        self.flags = flags
+        self.names = names
+
+    def call_id(self, call_id: str) -> str:
+        return _alnum9(call_id) if self.flags.tool_id == "alnum9" else call_id
+
+
+Owners = Mapping[tuple[int, str], Mapping[str, Any]]
+"""Result by the place of the assistant message and the id of the call."""
+
+
+def _system_first(
+    messages: Sequence[Mapping[str, Any]],
+) -> tuple[list[WireMessage], list[Mapping[str, Any]]]:
+    """Join leading system messages; later ones become tagged user messages, so that the prefix stays the same."""
+    leading: list[Mapping[str, Any]] = []
+    rest: list[Mapping[str, Any]] = []
+    for message in messages:
+        if message.get("role") not in ("system", "developer"):
+            rest.append(message)
+        elif not rest:
+            leading.append(message)
+        else:
+            rest.append({"role": "user", "content": notice(_plain(message.get("content")))})
+    text = "\n\n".join(filter(None, (_plain(message.get("content")) for message in leading)))
+    return ([{"role": leading[0]["role"], "content": text}] if text else []), rest
+
+
+def notice(text: str) -> str:
+    """Return a text of the program as it stands in a user message."""
+    return f"<notice>\n{text}\n</notice>"
+
+
+def _owners(messages: Sequence[Mapping[str, Any]]) -> Owners:
+    """Find the call each result answers: the latest one of its id that has none yet."""
+    waiting: dict[str, int] = {}
+    found: dict[tuple[int, str], Mapping[str, Any]] = {}
+    for place, message in enumerate(messages):
+        if message.get("role") == "assistant":
+            waiting.update({call["id"]: place for call in message.get("tool_calls") or ()})
+        elif message.get("role") == "tool":
+            call_id = text_of(message.get("tool_call_id"))
+            owner = waiting.pop(call_id, None)
+            if owner is not None:
+                found[owner, call_id] = message
+    return found
+
+
+def _turn(
+    message: Mapping[str, Any], place: int, owners: Owners, style: _TurnStyle
+) -> list[WireMessage]:
+    """Return an assistant message with its results behind it, pictures after them all."""
+    calls = message.get("tool_calls") or ()
+    head = _assistant(message, calls, style)
+    if head is None:
+        return []
+    made = [head]
+    pictures: list[Mapping[str, Any]] = []
+    for call in calls:
+        result = owners.get((place, call["id"]))
+        text, images = (
+            _parted(result.get("content"), style.flags) if result is not None else (CANCELLED, [])
+        )
+        pictures += images
+        made.append(
+            {
+                "role": "tool",
+                "tool_call_id": style.call_id(call["id"]),
+                "content": (text.strip() and text) or NO_OUTPUT,
+            }
+        )
+    if pictures:
+        made.append({"role": "user", "content": [{"type": "text", "text": PICTURES}, *pictures]})
+    return made
+
+
+def _assistant(
+    message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]], style: _TurnStyle
+) -> WireMessage | None:
+    text = _plain(message.get("content"))
+    if not calls:
+        # Reasoning alone is no message on the wire, and an empty one is refused.
+        return {"role": "assistant", "content": text} if text.strip() else None
+    made: WireMessage = {
+        "role": "assistant",
+        "content": text if text.strip() else style.flags.empty_content,
+    }
+    made["tool_calls"] = [_call(call, style) for call in calls]
+    _echo(made, message, style.flags)
+    return made
+
+
+def _call(call: Mapping[str, Any], style: _TurnStyle) -> WireMessage:
+    function = call["function"]
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments or {}, ensure_ascii=False)
+    made: WireMessage = {
+        "id": style.call_id(call["id"]),
+        "type": "function",
+        "function": {
+            "name": style.names.wire(function["name"]),
+            "arguments": arguments if _is_object(arguments) else "{}",
+        },
+    }
+    if style.flags.echo_extra_content:
+        made |= {key: value for key, value in call.items() if key not in made}
+    return made
+
+
+def _echo(made: WireMessage, message: Mapping[str, Any], flags: ProviderFlags) -> None:
+    """Send back what the server wants of an earlier turn with calls: its reasoning, its own additions."""
+    reasoning = text_of(message.get("reasoning")) or text_of(message.get("reasoning_content"))
+    if flags.echo_reasoning == "reasoning_content":
+        # Source: Kimi's API refuses an empty string here and takes one space for a turn without reasoning.
+        made["reasoning_content"] = reasoning or " "
+    elif flags.echo_reasoning == "reasoning_details":
+        details = message.get("reasoning_details")
+        if details or reasoning:
+            made["reasoning_details"] = details or [{"type": "reasoning.text", "text": reasoning}]
+    if flags.echo_extra_content and message.get("extra_content"):
+        made["extra_content"] = message["extra_content"]
+
+
+def _user(message: Mapping[str, Any], flags: ProviderFlags) -> WireMessage:
+    text, images = _parted(message.get("content"), flags)
+    if images:
+        return {
+            "role": "user",
+            "content": [*([{"type": "text", "text": text}] if text else []), *images],
+        }
+    return {"role": "user", "content": (text.strip() and text) or "(empty)"}
+
+
+def _parted(content: object, flags: ProviderFlags) -> tuple[str, list[Mapping[str, Any]]]:
+    """Part content into its text and its pictures; a model without vision is told where one was."""
+    if isinstance(content, str):
+        return content, []
+    parts = content if isinstance(content, list | tuple) else []
+    images = [part for part in parts if part.get("type") in ("image_url", "input_image", "image")]
+    texts = [text_of(part.get("text")) for part in parts if part.get("type") == "text"]
+    if images and not flags.vision:
+        texts += [NO_PICTURE] * len(images)
+        images = []
+    return "\n".join(filter(None, texts)), images
+
+
+def _plain(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return "\n".join(filter(None, (text_of(mapping_of(part).get("text")) for part in parts)))
+
+
+def _bridged(messages: Iterable[WireMessage]) -> list[WireMessage]:
+    made: list[WireMessage] = []
+    for message in messages:
+        if made and made[-1]["role"] == "tool" and message["role"] == "user":
+            made.append({"role": "assistant", "content": BRIDGE})
+        made.append(message)
+    return made
+
+
+def _merged(messages: Iterable[WireMessage]) -> list[WireMessage]:
+    """Join neighbours of one role; a history that does not begin with the person gets a short beginning."""
+    made: list[WireMessage] = []
+    for message in messages:
+        if not made and message["role"] == "assistant":
+            made.append({"role": "user", "content": GO_ON})
+        last = made[-1] if made else None
+        if (
+            last is None
+            or last["role"] != message["role"]
+            or last["role"] == "tool"
+            or "tool_calls" in last
+        ):
+            made.append(message)
+        else:
+            made[-1] = {**last, **message, "content": _joined(last["content"], message["content"])}
+    return made
+
+
+def _joined(first: object, second: object) -> object:
+    if isinstance(first, list) or isinstance(second, list):
+        return [*_as_parts(first), *_as_parts(second)]
+    return "\n\n".join(text for text in (text_of(first), text_of(second)) if text)
+
+
+def _as_parts(content: object) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": text_of(content)}]
+
+
+@lru_cache(maxsize=16384)
+def _is_object(arguments: str) -> bool:
+    """Return whether text is a JSON object; servers with chat templates parse the arguments of the history."""
+    return plain_object(arguments) is not None
+
+
+@lru_cache(maxsize=16384)
+def _alnum9(call_id: str) -> str:
+    if len(call_id) == 9 and call_id.isascii() and call_id.isalnum():
+        return call_id
+    number = int.from_bytes(
+        hashlib.sha256(call_id.encode(errors="surrogatepass")).digest()[:8], "big"
+    )
+    digits = []
+    for _ in range(9):
+        number, digit = divmod(number, len(_ALNUM9_CHARS))
+        digits.append(_ALNUM9_CHARS[digit])
+    return "".join(digits)

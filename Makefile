@@ -40,8 +40,8 @@ check:
 
 format:
 	@scripts/venv.sh dev
-	@.venv/bin/python -m ruff format .
 	@.venv/bin/python -m ruff check --fix .
+	@.venv/bin/python -m ruff format .
 
 bench: setup
 	@.venv/bin/python -m bench $(ARGS)

@@ -12,8 +12,8 @@ check() {
   if "$@"; then say "$name: ok ($((SECONDS - start)) s)"; else FAILED+=("$name"); fi
 }
 
-check format "$VENV/bin/python" -m ruff format --check --quiet .
-check lint "$VENV/bin/python" -m ruff check --quiet .
+check format "$VENV/bin/python" -m ruff format --check --output-format concise .
+check lint "$VENV/bin/python" -m ruff check --output-format concise .
 check types "$VENV/bin/python" -m mypy handrail.py "${FOLDERS[@]}"
 check imports "$VENV/bin/lint-imports" --no-logo
 [ "${#FAILED[@]}" = 0 ] || die 1 "failed: ${FAILED[*]}"

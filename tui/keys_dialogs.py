@@ -32,9 +32,8 @@ LEAVING_KEYS: tuple[Binding, ...] = (
         show=False,
     ),
     Binding("escape", "leave('later')", "later", id="decision.later", tooltip="Leave it open"),
-    Binding("ctrl+c", "stop_run", "stop", id="decision.stop", tooltip="Stop the run", show=False),
 )
-"""Keys that leave a decision open, or end the run; they always count."""
+"""Keys that leave a decision open; they always count."""
 QUESTION_KEYS: tuple[Binding, ...] = (
     Binding(
         "ctrl+d",
@@ -42,12 +41,29 @@ QUESTION_KEYS: tuple[Binding, ...] = (
         "decide yourself",
         id="question.decline",
         tooltip="Let the agent decide",
+        priority=True,
     ),
 )
 """Keys of every question."""
+TEXT_KEYS: tuple[Binding, ...] = (
+    Binding("enter", "send", "send", id="question.send", tooltip="Send the answer"),
+    Binding(
+        "ctrl+j,shift+enter,alt+enter",
+        "newline",
+        "new line",
+        id="question.newline",
+        tooltip="A new line in the answer",
+    ),
+)
+"""Keys of a question that is answered by a text."""
+CHOICE_KEYS: tuple[Binding, ...] = (
+    Binding("space", "mark", "mark", id="question.mark", tooltip="Take the option, or not"),
+    Binding("enter", "choose", "answer", id="question.choose", tooltip="Answer with the option"),
+)
+"""Keys of a question that is answered by one or several of its options."""
 CONFIRM_KEYS: tuple[Binding, ...] = (
-    Binding("y", "confirm(True)", "yes", id="question.yes", tooltip="Answer yes"),
-    Binding("n", "confirm(False)", "no", id="question.no", tooltip="Answer no"),
+    Binding("y", "say_yes", "yes", id="question.yes", tooltip="Answer yes"),
+    Binding("n", "say_no", "no", id="question.no", tooltip="Answer no"),
 )
 """Keys of a question that is answered by yes or no."""
 FORM_KEYS: tuple[Binding, ...] = (

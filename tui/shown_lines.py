@@ -12,7 +12,7 @@ ADDED, REMOVED, HUNK, QUIET, HEADING = (
     "$text-success",
     "$text-error",
     "$text-accent",
-    "$text-muted",
+    "$foreground 70%",
     "bold",
 )
 """Looks of lines."""

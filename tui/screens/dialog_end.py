@@ -1,15 +1,33 @@
-"""How a dialog about an open decision went away."""
+"""What a dialog about an open decision gets from the app, and what it tells the app when it closes."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
+from core.view_decisions import DecisionsView
+
 Leaving = Literal["answered", "later", "next", "previous", "withdrawn"]
-"""answered: resolved here · later: still open · next, previous: still open, show that one · withdrawn: gone."""
+"""answered: resolved here; later: still open; next, previous: still open, show that one; withdrawn: gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogContext:
+    """What the app knows and a dialog needs."""
+
+    queue: DecisionsView = field(default_factory=DecisionsView)
+    """The open decisions; the dialog shows its place among them."""
+    last_key_at_s: float | None = None
+    """Arrival of the last key before this dialog, wherever it went."""
+    drafts: dict[str, str] = field(default_factory=dict)
+    """What was typed and not sent, by decision id; kept by the app, so that nothing typed is lost."""
+    now: Callable[[], float] = time.monotonic
+    """Seconds on the clock of `Key.time`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogEnd:
-    """What the app is told when a dialog closes."""
+    """How a dialog went away."""
 
     how: Leaving
     decision_id: str

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rich.cells import chop_cells
+from rich.cells import cell_len
 from textual.content import Content
 
 TAB_CELLS = 4
@@ -48,6 +48,7 @@ class FoldedText:
         """Fold all lines at another width."""
         self._width = max(width_cells, 2)
         self._starts, self._row_count = [], 0
+        self._cuts: dict[int, list[int]] = {}
         for line in self._lines:
             self._count(line)
 
@@ -62,6 +63,7 @@ class FoldedText:
         if kept < len(self._lines):
             self._row_count = self._starts[kept]
             del self._lines[kept:], self._starts[kept:]
+            self._cuts = {line: cuts for line, cuts in self._cuts.items() if line < kept}
 
     def line_at(self, row: int) -> int:
         """Return the number of the line that row `row` is part of."""
@@ -75,8 +77,12 @@ class FoldedText:
         """Return one row; `width_cells` is not used and makes it fit `LineView.show_rows`."""
         number = self.line_at(row)
         text, style = self._lines[number]
-        part = _cut(text, self._width)[row - self._starts[number]]
-        return Content(part).stylize(style)
+        part = row - self._starts[number]
+        cuts = self._cuts.get(number)
+        if cuts is None:
+            at = part * self._width
+            return Content(text[at : at + self._width]).stylize(style)
+        return Content(text[cuts[part] : cuts[part + 1]]).stylize(style)
 
     def find(self, needle: str, *, after_line: int, backwards: bool = False) -> int | None:
         """Return the next line that holds `needle`, looking on round the end; None if none does.
@@ -95,18 +101,25 @@ class FoldedText:
 
     def _count(self, line: Line) -> None:
         self._starts.append(self._row_count)
-        text = line.text
-        rows = -(-len(text) // self._width) if text.isascii() else len(_cut(text, self._width))
-        self._row_count += max(rows, 1)
+        if line.text.isascii():
+            self._row_count += max(-(-len(line.text) // self._width), 1)
+            return
+        cuts = _cuts(line.text, self._width)
+        self._cuts[len(self._starts) - 1] = cuts
+        self._row_count += len(cuts) - 1
 
 
 def _untabbed(line: Line) -> Line:
     return line._replace(text=line.text.expandtabs(TAB_CELLS)) if "\t" in line.text else line
 
 
-def _cut(text: str, width: int) -> list[str]:
-    if len(text) <= width and text.isascii():
-        return [text]
-    if text.isascii():
-        return [text[at : at + width] for at in range(0, len(text), width)]
-    return chop_cells(text, width) or [""]
+def _cuts(text: str, width: int) -> list[int]:
+    """Return where rows begin in a text with wide characters, and its length at the end."""
+    cuts, at = [0], 0
+    while at < len(text):
+        end = min(at + width, len(text))
+        while end - at > 1 and (excess := cell_len(text[at:end]) - width) > 0:
+            end = max(end - max(excess // 2, 1), at + 1)
+        cuts.append(end)
+        at = end
+    return cuts

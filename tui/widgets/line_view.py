@@ -33,6 +33,18 @@ def _no_row(row: int, width_cells: int) -> Content:
     return Content("")
 
 
+@dataclass
+class LineMessage(Message):
+    """Something a line view tells."""
+
+    view: "LineView"
+
+    @property
+    def control(self) -> "LineView":
+        """The view it is about."""
+        return self.view
+
+
 class LineView(ScrollView, can_focus=True):
     """Rows from a function; the end is followed while it is in view, where that is asked for.
 
@@ -45,27 +57,14 @@ class LineView(ScrollView, can_focus=True):
     BINDINGS: ClassVar["list[BindingType]"] = [*LINE_KEYS]
 
     @dataclass
-    class Scrolled(Message):
+    class Scrolled(LineMessage):
         """Other rows are in view."""
 
-        view: "LineView"
-
-        @property
-        def control(self) -> "LineView":
-            """The view."""
-            return self.view
-
     @dataclass
-    class Resized(Message):
+    class Resized(LineMessage):
         """Rows may take another width."""
 
-        view: "LineView"
         width_cells: int
-
-        @property
-        def control(self) -> "LineView":
-            """The view."""
-            return self.view
 
     def __init__(
         self, *, follow: bool = False, id: str | None = None, classes: str | None = None
@@ -99,6 +98,10 @@ class LineView(ScrollView, can_focus=True):
         """Whether the last row is in view; False before the first layout."""
         height = self.scrollable_content_region.height
         return height > 0 and self.scroll_offset.y + height >= self._count
+
+    def row_text(self, row: int) -> str:
+        """Return the text of a row."""
+        return self._draw(row, self.row_width).plain
 
     def show_rows(self, count: int, draw: DrawRow, *, changed_from: int = 0) -> None:
         """Show other rows.
@@ -180,7 +183,7 @@ class LineView(ScrollView, can_focus=True):
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
         """Return the text under the mouse selection."""
-        rows = (self._draw(row, self.row_width).plain for row in range(self._count))
+        rows = map(self.row_text, range(self._count))
         return selection.extract("\n".join(rows)), "\n"
 
     def selection_updated(self, selection: "Selection | None") -> None:
@@ -217,28 +220,16 @@ class RowList(LineView):
     """The row that keys act on."""
 
     @dataclass
-    class Moved(Message):
+    class Moved(LineMessage):
         """The cursor is on another row."""
 
-        view: "RowList"
         row: int
-
-        @property
-        def control(self) -> "RowList":
-            """The list."""
-            return self.view
 
     @dataclass
-    class Chosen(Message):
+    class Chosen(LineMessage):
         """A row was chosen by Enter or by a double click."""
 
-        view: "RowList"
         row: int
-
-        @property
-        def control(self) -> "RowList":
-            """The list."""
-            return self.view
 
     def show_rows(self, count: int, draw: DrawRow, *, changed_from: int = 0) -> None:
         """Show other rows; a cursor on the last row of a followed list stays on the last row."""

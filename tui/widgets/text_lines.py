@@ -1,16 +1,33 @@
-"""Long text in a row list: folded at the width, searched, hits marked."""
+"""Text folded at the width: to scroll through, or in a row list with a search."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.content import Content
 
 from tui.widgets.folded_text import FoldedText, Line
-from tui.widgets.line_view import RowList
+from tui.widgets.line_view import LineView, RowList
 
-if TYPE_CHECKING:
-    from textual.message import Message
+
+class TextBlock(LineView):
+    """Shows lines to scroll through."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        """Make an empty block."""
+        super().__init__(id=id)
+        self._text = FoldedText()
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """Show these lines instead, from the first on."""
+        self._text = FoldedText(lines, self.row_width or self._text.width_cells)
+        self.show_rows(self._text.row_count, self._text.row)
+        self.scroll_to(y=0, animate=False)
+
+    @on(LineView.Resized)
+    def fold_again(self) -> None:
+        """Fold at the new width."""
+        self._text.fold(self.row_width)
+        self.show_rows(self._text.row_count, self._text.row)
 
 
 class TextLines(RowList):
@@ -57,7 +74,7 @@ class TextLines(RowList):
         return True
 
     @on(RowList.Resized)
-    def fold_again(self, message: "Message") -> None:
+    def fold_again(self) -> None:
         """Fold at the new width; the line under the cursor stays under it."""
         line = self.cursor_line
         self.text.fold(self.row_width)

@@ -1,0 +1,223 @@
+"""The dialog of `ask_human`: a typed answer, an option, several, yes or no, or "decide yourself"."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+from textual import getters, on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from core.decision import QuestionPrompt
+from core.ports import Answer
+from core.vocabulary import QuestionKind
+from tui.arming import Demands
+from tui.keys_dialogs import CHOICE_KEYS, CONFIRM_KEYS, LEAVING_KEYS, QUESTION_KEYS, TEXT_KEYS
+from tui.safe_text import safe_text
+from tui.screens.armed import ArmedScreen
+from tui.screens.dialog_end import DialogContext, Leaving
+from tui.screens.key_hints import key_hints
+from tui.shown_lines import QUIET, text_lines
+from tui.widgets.answer_area import AnswerArea
+from tui.widgets.folded_text import Line
+from tui.widgets.line_view import RowList
+from tui.widgets.text_lines import TextBlock
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.binding import Binding, BindingType
+
+    from tui.session_port import SessionLike
+
+QuestionState = Literal["writing", "choosing", "confirming", "declining"]
+"""How the answer is given now; declining: it cannot be given here."""
+STATES: Final[Mapping[QuestionKind, QuestionState]] = {
+    "text": "writing",
+    "file": "writing",
+    "choice": "choosing",
+    "choices": "choosing",
+    "confirm": "confirming",
+    "secret": "declining",
+}
+KEYS_OF: Final[Mapping[QuestionState, "Sequence[Binding]"]] = {
+    "writing": TEXT_KEYS,
+    "choosing": CHOICE_KEYS,
+    "confirming": CONFIRM_KEYS,
+    "declining": (),
+}
+CONFIRMATIONS: Final[Mapping[str, str]] = {"say_yes": "yes", "say_no": "no"}
+"""What an action answers."""
+OWN_ANSWER: Final = "something else: write it"
+"""The row after the options."""
+NO_SECRETS: Final = (
+    "A secret typed here would be written to the journal and told to the model. "
+    "Let the agent decide, or leave the question open."
+)
+
+
+class QuestionScreen(ArmedScreen):
+    """Shows one question until it is answered, left open, or gone."""
+
+    CSS_PATH = "question.tcss"
+    BINDINGS: ClassVar["list[BindingType]"] = [*QUESTION_KEYS, *CONFIRM_KEYS]
+
+    dialog = getters.query_one("#question", Vertical)
+    area = getters.query_one(AnswerArea)
+    options = getters.query_one("#question-options", RowList)
+    status = getters.query_one("#question-status", Static)
+
+    def __init__(
+        self,
+        session: "SessionLike",
+        decision_id: str,
+        prompt: QuestionPrompt,
+        *,
+        context: DialogContext | None = None,
+    ) -> None:
+        """Show an open question.
+
+        Args:
+            session: Takes the answer.
+            decision_id: From the log.
+            prompt: What is asked.
+            context: What the app knows.
+        """
+        super().__init__(session, decision_id, Demands(), context or DialogContext())
+        self._prompt = prompt
+        self._options = [safe_text(option, single_line=True) for option in prompt.options]
+        self._marked: set[int] = set()
+        self._draft = self.context.drafts.get(decision_id, "")
+        self._state: QuestionState = STATES[prompt.answer_kind]
+        if self._draft and self._options:
+            self._state = "writing"
+
+    @property
+    def unsent_text(self) -> str:
+        """What was typed."""
+        return self.area.text
+
+    def compose(self) -> "ComposeResult":
+        """Lay out the question, a list and a field for the answer, and the keys."""
+        with Vertical(id="question"):
+            yield TextBlock(id="question-text")
+            yield RowList(id="question-options")
+            yield AnswerArea(self._draft, compact=True, soft_wrap=True)
+            yield Static(id="question-status")
+            yield Static(id="question-keys")
+
+    def on_mount(self) -> None:
+        """Show the question; nothing is sent by itself."""
+        lines = text_lines(self._prompt.question)
+        if self._prompt.answer_kind == "secret":
+            lines += text_lines(NO_SECRETS)
+        if self._prompt.default:
+            default = safe_text(self._prompt.default, single_line=True, fold=True)
+            lines.append(Line(f'"decide yourself" means: {default}', QUIET))
+        self.query_one("#question-text", TextBlock).show_lines(lines)
+        if self._options:
+            self.options.show_rows(len(self._options) + 1, self._option_row)
+        self._enter(self._state)
+
+    def on_key(self, event: "events.Key") -> None:
+        """Take a key with the time it arrived; keys of the list and of the field go on to them."""
+        action = self.action_named(event.key)
+        if action == "decline" or (self._state == "confirming" and action in CONFIRMATIONS):
+            event.stop()
+            if self._counts(event.key, event.time):
+                self._resolve(action, event.key)
+        elif self._state == "choosing" and event.key in {"enter", "space"}:
+            event.stop()
+            if self._counts(event.key, event.time):
+                self._take_row(event.key)
+        elif self._state == "choosing" and event.character and event.character in "123456789":
+            event.stop()
+            self.options.cursor_row = int(event.character) - 1
+        elif self._state == "confirming" and event.is_printable:
+            event.stop()
+            self._counts(event.key, event.time)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keep answering keys out of the app's own key handling: only `on_key` knows their time."""
+        return None if action in {"decline", *CONFIRMATIONS} else True
+
+    @on(AnswerArea.Sent)
+    def send_text(self, message: AnswerArea.Sent) -> None:
+        """Send what was typed."""
+        if self._counts("enter", message.at_s):
+            self._answer(self.area.text.strip(), "enter")
+
+    @on(RowList.Chosen)
+    def choose_by_mouse(self, message: RowList.Chosen) -> None:
+        """Take the option that was clicked twice."""
+        if self.arming.click_counts(self.now()):
+            self._take_row("enter")
+
+    def action_leave(self, how: Leaving) -> None:
+        """Go back to the options if there are some, else leave the question open."""
+        if how == "later" and self._state == "writing" and self._options:
+            self._enter("choosing")
+            return
+        super().action_leave(how)
+
+    def show_state(self) -> None:
+        """Show whether keys count."""
+        self.dialog.border_title = Content(f"QUESTION{self.place}")
+        self.dialog.set_class(self.armed, "-armed")
+        count = self.arming.ignored
+        ignored = f"{count} key{'s' * (count > 1)} ignored   " if count else ""
+        waits = "" if self.armed else "arming: no answer is taken yet"
+        self.status.update(Content.assemble((ignored + waits, "$text-warning")))
+
+    def _counts(self, key: str, at_s: float) -> bool:
+        """Return whether a key may answer; one that comes early is counted as ignored."""
+        if self._state == "confirming":
+            counts = self.arming.key(key, at_s) in {"approved", "counted"}
+        else:
+            counts = self.arming.armed(at_s) or self.arming.key(key, at_s) != "ignored"
+        self.update_arming()
+        return counts
+
+    def _enter(self, state: QuestionState) -> None:
+        """Show what belongs to another way of answering, and its keys."""
+        self._state = state
+        for name in ("choosing", "writing", "confirming"):
+            self.dialog.set_class(name == state, f"-{name}")
+        several = self._prompt.answer_kind == "choices"
+        keys = [*KEYS_OF[state], *QUESTION_KEYS, *LEAVING_KEYS]
+        hints = key_hints(keys, hidden=() if several else ("mark",))
+        self.query_one("#question-keys", Static).update(hints)
+        focused = {"choosing": self.options, "writing": self.area}
+        focused.get(state, self.query_one("#question-text", TextBlock)).focus()
+
+    def _option_row(self, row: int, width_cells: int) -> Content:
+        if row == len(self._options):
+            return Content.assemble(("    " + OWN_ANSWER, "italic"))
+        mark = ""
+        if self._prompt.answer_kind == "choices":
+            mark = "[x] " if row in self._marked else "[ ] "
+        return Content(f"{row + 1:>2}  {mark}{self._options[row]}")
+
+    def _take_row(self, key: str) -> None:
+        """Mark the option, answer with what is marked, or let the person write."""
+        row, several = self.options.cursor_row, self._prompt.answer_kind == "choices"
+        if row == len(self._options):
+            self._enter("writing")
+        elif several and key == "space":
+            self._marked ^= {row}
+            self.options.forget()
+        elif several:
+            chosen = sorted(self._marked) or [row]
+            self._answer(", ".join(self._prompt.options[number] for number in chosen), key)
+        elif key == "enter":
+            self._answer(self._prompt.options[row], key)
+
+    def _answer(self, text: str, key: str) -> None:
+        self.resolve(Answer(resolution="answered", decided_by="person", text=text, key=key))
+
+    def _resolve(self, action: str, key: str) -> None:
+        if action in CONFIRMATIONS:
+            self._answer(CONFIRMATIONS[action], key)
+            return
+        text = self.area.text.strip()
+        self.resolve(Answer(resolution="declined", decided_by="person", text=text, key=key))

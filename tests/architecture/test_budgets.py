@@ -26,6 +26,7 @@ STYLE_SHEET_LINES = 250
 
 BOUNDARIES = {
     ("core/dispatch.py", "Dispatcher.dispatch"): "a defect in one tool becomes a failed call",
+    ("core/run.py", "Run.work"): "top of a run's task",
     ("tui/headless.py", "HeadlessRun.play"): "top of a run without a screen",
     ("tui/session_host.py", "SessionHost._guarded"): "top of a worker",
     ("tools/browser/bridge.py", "dom_service"): "browser-use's own code",

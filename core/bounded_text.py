@@ -35,9 +35,7 @@ class BoundedText:
         """Head and tail, with a line between them that says what is missing."""
         if not self.dropped_chars:
             return self.head + self.tail
-        return (
-            f"{self.head}\n… {self.dropped_chars:,} characters left out …\n{self.tail}"
-        )
+        return f"{self.head}\n… {self.dropped_chars:,} characters left out …\n{self.tail}"
 
     def __bool__(self) -> bool:
         """Return whether there is any text."""

@@ -65,11 +65,7 @@ class RunView:
             return "paused"
         if header.phase == "running":
             return self._running_why()
-        return (
-            f"run {header.last_reason.replace('_', ' ')}"
-            if header.last_reason
-            else header.phase
-        )
+        return f"run {header.last_reason.replace('_', ' ')}" if header.last_reason else header.phase
 
     def _running_why(self) -> str:
         running = self.calls.running
@@ -77,9 +73,7 @@ class RunView:
             return f"{running} tool{'s' * (running > 1)} running"
         if self.header.waits_for == "retry":
             return self.header.retry
-        return (
-            "model answering" if self.header.waits_for == "model" else "between steps"
-        )
+        return "model answering" if self.header.waits_for == "model" else "between steps"
 
 
 Reducer: TypeAlias = Callable[[RunView, Record, Any], Parts]
@@ -122,9 +116,7 @@ def _session_opened(view: RunView, record: Record, event: ev.SessionOpened) -> P
     return MEMORY
 
 
-def _journal_recovered(
-    view: RunView, record: Record, event: ev.JournalRecovered
-) -> Parts:
+def _journal_recovered(view: RunView, record: Record, event: ev.JournalRecovered) -> Parts:
     view_conversation.tell(
         view.conversation, view_decisions.tell_recovery(view.notices, record, event)
     )
@@ -214,9 +206,7 @@ def _text_streamed(view: RunView, record: Record, event: ev.TextStreamed) -> Par
     return TALK
 
 
-def _reasoning_streamed(
-    view: RunView, record: Record, event: ev.ReasoningStreamed
-) -> Parts:
+def _reasoning_streamed(view: RunView, record: Record, event: ev.ReasoningStreamed) -> Parts:
     view_conversation.stream_reasoning(view.conversation, record, event)
     return TALK
 
@@ -257,9 +247,7 @@ def _call_intended(view: RunView, record: Record, event: ev.CallIntended) -> Par
     return _list(view, record, event.call_id)
 
 
-def _tool_output_received(
-    view: RunView, record: Record, event: ev.ToolOutputReceived
-) -> Parts:
+def _tool_output_received(view: RunView, record: Record, event: ev.ToolOutputReceived) -> Parts:
     view_calls.add_output(view.calls, record, event)
     return _list(view, record, event.call_id)
 
@@ -282,9 +270,7 @@ def _memory_edited(view: RunView, record: Record, event: ev.MemoryEdited) -> Par
     return frozenset({"memory"})
 
 
-def _browser_snapshotted(
-    view: RunView, record: Record, event: sur.BrowserSnapshotted
-) -> Parts:
+def _browser_snapshotted(view: RunView, record: Record, event: sur.BrowserSnapshotted) -> Parts:
     view_browser.show_snapshot(view.browser, record, event)
     return BROWSER
 
@@ -306,8 +292,7 @@ def _list(view: RunView, record: Record, *call_ids: str) -> Parts:
     view_conversation.show_calls(view.conversation, record, view.calls, *call_ids)
     view_steps.list_new_calls(view.steps, record, view.calls, *call_ids)
     in_sandbox = [
-        view_sandbox.list_command(view.sandbox, view.calls, call_id)
-        for call_id in call_ids
+        view_sandbox.list_command(view.sandbox, view.calls, call_id) for call_id in call_ids
     ]
     return CALLS | SANDBOX if any(in_sandbox) else CALLS
 

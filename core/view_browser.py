@@ -50,9 +50,7 @@ class BrowserView:
     revision: int = 0
 
 
-def show_snapshot(
-    browser: BrowserView, record: Record, event: BrowserSnapshotted
-) -> None:
+def show_snapshot(browser: BrowserView, record: Record, event: BrowserSnapshotted) -> None:
     """Take over a new look at the page."""
     browser.state = "ready"
     browser.url, browser.title, browser.snapshot = (
@@ -71,9 +69,7 @@ def show_snapshot(
     browser.messages.extend(event.messages)
     del browser.messages[:-MESSAGES_KEPT]
     if event.action:
-        browser.actions.append(
-            BrowserAction(record.step, event.action, event.effect, event.url)
-        )
+        browser.actions.append(BrowserAction(record.step, event.action, event.effect, event.url))
         del browser.actions[:-ACTIONS_KEPT]
     for line in event.hosts:
         host, _, verdict = line.partition(" ")

@@ -18,7 +18,7 @@ from core.record import Record
 from core.vocabulary import DecidedBy, RiskLevel, Verdict
 
 CallState = Literal["proposed", "waiting", "running", "ended"]
-"""proposed: read, nothing has run · waiting: for a person · running: its effect may have started · ended: has its result."""
+"""proposed: nothing ran · waiting: for a person · running: its effect may have started · ended: it has its result."""
 
 
 @dataclass(slots=True)
@@ -80,9 +80,7 @@ class CallsView:
         """Return the call, made if it is not known yet."""
         call = self.by_id.get(call_id)
         if call is None:
-            call = CallView(
-                call_id, name, record.run_id, record.step, started_mono_s=record.mono_s
-            )
+            call = CallView(call_id, name, record.run_id, record.step, started_mono_s=record.mono_s)
             self.by_id[call_id] = call
         return call
 
@@ -113,9 +111,7 @@ def judge_call(calls: CallsView, record: Record, event: ToolProposed) -> None:
 
 def hold_call(calls: CallsView, record: Record, event: DecisionOpened) -> None:
     """Mark the call as waiting for a person."""
-    tool = (
-        event.prompt.tool if isinstance(event.prompt, ApprovalPrompt) else "ask_human"
-    )
+    tool = event.prompt.tool if isinstance(event.prompt, ApprovalPrompt) else "ask_human"
     call = calls.get(record, event.prompt.call_id, tool)
     calls.waiting[event.decision_id] = call.call_id
     calls.move(call, "waiting")
@@ -178,6 +174,4 @@ def close_calls(calls: CallsView, run_id: str) -> None:
 
 def failed_calls(calls: CallsView, run_id: str) -> int:
     """Count the calls of a run that did not end well."""
-    return sum(
-        call.run_id == run_id and call.outcome != "ok" for call in calls.by_id.values()
-    )
+    return sum(call.run_id == run_id and call.outcome != "ok" for call in calls.by_id.values())

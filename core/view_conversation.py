@@ -112,13 +112,7 @@ class ResultBlock:
 
 
 Block: TypeAlias = (
-    UserBlock
-    | ReasoningBlock
-    | TextBlock
-    | CallBlock
-    | QuestionBlock
-    | NoticeBlock
-    | ResultBlock
+    UserBlock | ReasoningBlock | TextBlock | CallBlock | QuestionBlock | NoticeBlock | ResultBlock
 )
 
 
@@ -163,17 +157,13 @@ def stream_text(talk: ConversationView, record: Record, event: TextStreamed) -> 
     """Add to the text of the step."""
     block = talk.open_text
     if block is None:
-        block = talk.open_text = talk.last_text = TextBlock(
-            n=record.n, step=record.step
-        )
+        block = talk.open_text = talk.last_text = TextBlock(n=record.n, step=record.step)
         talk.blocks.append(block)
     block.text += event.text
     block.revision += 1
 
 
-def stream_reasoning(
-    talk: ConversationView, record: Record, event: ReasoningStreamed
-) -> None:
+def stream_reasoning(talk: ConversationView, record: Record, event: ReasoningStreamed) -> None:
     """Add to the reasoning of the step."""
     block = talk.open_reasoning
     if block is None:
@@ -215,9 +205,7 @@ def close_stream(talk: ConversationView) -> None:
     talk.open_text = talk.open_reasoning = None
 
 
-def show_calls(
-    talk: ConversationView, record: Record, calls: CallsView, *call_ids: str
-) -> None:
+def show_calls(talk: ConversationView, record: Record, calls: CallsView, *call_ids: str) -> None:
     """Add a card for each call that has none yet."""
     for call_id in call_ids:
         call = calls.by_id.get(call_id)
@@ -231,9 +219,7 @@ def ask_question(talk: ConversationView, record: Record, event: DecisionOpened) 
     """Add a question; approvals are shown by the card of their call."""
     if not isinstance(event.prompt, QuestionPrompt):
         return
-    block = QuestionBlock(
-        n=record.n, decision_id=event.decision_id, prompt=event.prompt
-    )
+    block = QuestionBlock(n=record.n, decision_id=event.decision_id, prompt=event.prompt)
     talk.questions[event.decision_id] = block
     talk.blocks.append(block)
 
@@ -254,9 +240,7 @@ def tell(talk: ConversationView, notice: Notice) -> None:
     talk.blocks.append(NoticeBlock(n=notice.n, notice=notice))
 
 
-def add_result(
-    talk: ConversationView, record: Record, event: RunEnded, failed_calls: int
-) -> None:
+def add_result(talk: ConversationView, record: Record, event: RunEnded, failed_calls: int) -> None:
     """Add the result page."""
     close_stream(talk)
     above = talk.last_text
@@ -265,8 +249,7 @@ def add_result(
             n=record.n,
             run_id=record.run_id,
             ended=event,
-            is_answer_above=above is not None
-            and above.text.strip() == event.answer.strip(),
+            is_answer_above=above is not None and above.text.strip() == event.answer.strip(),
             failed_calls=failed_calls,
         )
     )

@@ -46,9 +46,7 @@ class NoticesView:
     notices: list[Notice] = field(default_factory=list)
 
 
-def open_decision(
-    decisions: DecisionsView, record: Record, event: DecisionOpened
-) -> None:
+def open_decision(decisions: DecisionsView, record: Record, event: DecisionOpened) -> None:
     """Add an open decision."""
     decisions.open[event.decision_id] = WaitingDecision(
         event.decision_id, event.prompt, record.n, record.step, record.mono_s
@@ -69,9 +67,7 @@ def raise_notice(notices: NoticesView, record: Record, event: NoticeRaised) -> N
     return notice
 
 
-def tell_recovery(
-    notices: NoticesView, record: Record, event: JournalRecovered
-) -> Notice:
+def tell_recovery(notices: NoticesView, record: Record, event: JournalRecovered) -> Notice:
     """Say that the end of the journal was torn."""
     notice = Notice(
         "warning",

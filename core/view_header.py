@@ -81,9 +81,7 @@ def open_session(header: HeaderView, event: SessionOpened) -> None:
 def start_run(header: HeaderView, record: Record, event: RunStarted) -> None:
     """Begin a run: its counters start again."""
     header.phase, header.waits_for = "running", ""
-    header.title = next(
-        (line for line in event.task.splitlines() if line.strip()), ""
-    ).strip()
+    header.title = next((line for line in event.task.splitlines() if line.strip()), "").strip()
     header.run_id, header.step = record.run_id, 0
     header.runs += 1
     header.max_steps, header.max_minutes = event.max_steps, event.max_minutes
@@ -115,7 +113,9 @@ def note_context(header: HeaderView, event: ContextBuilt) -> None:
 def note_retry(header: HeaderView, event: ModelRetried) -> None:
     """Say that a try failed."""
     header.waits_for = "retry"
-    header.retry = f"try {event.attempt} failed, next in {event.wait_s:.0f} s: {event.error.message}"
+    header.retry = (
+        f"try {event.attempt} failed, next in {event.wait_s:.0f} s: {event.error.message}"
+    )
 
 
 def note_reply(header: HeaderView, event: ModelReplied) -> None:

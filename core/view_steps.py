@@ -26,6 +26,8 @@ class StepRow:
     duration_s: float | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    has_reply: bool = False
+    """The model's reply of a step is there."""
     is_estimated: bool = False
     cost_usd: float | None = None
     own_revision: int = 0
@@ -74,6 +76,7 @@ def note_step_reply(steps: StepsView, event: ModelReplied) -> None:
     if row is None:
         return
     row.title = event.text.strip().partition("\n")[0] or row.title
+    row.has_reply = True
     row.input_tokens += event.usage.input_tokens
     row.output_tokens += event.usage.output_tokens
     row.is_estimated |= event.usage.estimated
@@ -82,9 +85,7 @@ def note_step_reply(steps: StepsView, event: ModelReplied) -> None:
     row.own_revision += 1
 
 
-def list_new_calls(
-    steps: StepsView, record: Record, calls: CallsView, *call_ids: str
-) -> None:
+def list_new_calls(steps: StepsView, record: Record, calls: CallsView, *call_ids: str) -> None:
     """Add a row for each call that has none yet."""
     for call_id in call_ids:
         call = calls.by_id.get(call_id)

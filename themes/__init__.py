@@ -1,1 +1,1 @@
-"""Colour themes as TOML files, and their loader. Knows nothing of what draws them."""
+"""Colours as data: TOML files and the reader of them."""

@@ -1,0 +1,126 @@
+"""What the conversation shows before anything was said: what was found on this machine, and the key that mends it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from tui.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from core.errors import HandrailError
+    from tui.session_port import Finding, Findings, OpenSession
+
+TOUR_KEY: Final = "t"
+_MARKS: Final = {
+    "ok": ("✓", "$text-success"),
+    "missing": ("✗", "$text-error"),
+    "partly": ("!", "$text-warning"),
+}
+_NAME_CELLS: Final = 18
+_BLANK: Final = Content("")
+_WELCOME: Final = "Say what should be done. Nothing risky happens without your key press."
+_LOOKING: Final = "Looking at what is here …"
+_NO_MODEL: Final = "Without a model no task can be done yet."
+_TOUR: Final = "a scripted tour: the real loop, tools and dialogs, no model needed"
+
+
+class FirstPane(Widget, can_focus=True):
+    """Rows of findings; each missing one names one key."""
+
+    DEFAULT_CSS = "FirstPane { height: 1fr; padding: 1 2; overflow-y: auto; }"
+
+    @dataclass
+    class FixChosen(Message):
+        """The person pressed the key of a row."""
+
+        finding: "Finding"
+
+    @dataclass
+    class TourChosen(Message):
+        """The person wants the tour."""
+
+        open_session: "OpenSession"
+
+    def __init__(self) -> None:
+        """Make it before anything is known."""
+        super().__init__(id="first")
+        self._findings: Findings | None = None
+        self._problem: HandrailError | None = None
+
+    def show_problem(self, error: "HandrailError") -> None:
+        """Show why there is no session."""
+        self._problem = error
+        self.refresh(layout=True)
+
+    def show_findings(self, findings: "Findings") -> None:
+        """Show what was found."""
+        self._findings = findings
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        """Return what was found, and what can be done."""
+        return first_content(self._findings, self._problem, self.content_size.width or 80)
+
+    def on_key(self, event: "events.Key") -> None:
+        """Act on the key of a row."""
+        findings = self._findings
+        if findings is None:
+            return
+        if event.key == TOUR_KEY and findings.tour is not None:
+            event.stop()
+            self.post_message(self.TourChosen(findings.tour))
+            return
+        for finding in findings.rows:
+            if finding.key == event.key and finding.act is not None:
+                event.stop()
+                self.post_message(self.FixChosen(finding))
+                return
+
+
+def first_content(
+    findings: "Findings | None", problem: "HandrailError | None" = None, width_cells: int = 80
+) -> Content:
+    """Return the first screen as text."""
+    rows = [*_hanging("", "", _WELCOME, "bold", width_cells), _BLANK]
+    if problem is not None:
+        rows += _hanging(
+            "✗ ", "$text-error", safe_text(problem.message), "$text-error", width_cells
+        )
+        rows += _hanging("  ", "", safe_text(problem.hint), "", width_cells) if problem.hint else []
+        rows.append(_BLANK)
+    if findings is None:
+        return Content("\n").join(
+            [*rows, *([] if problem else [Content(_LOOKING).stylize("$text-muted")])]
+        )
+    for finding in findings.rows:
+        rows += _finding_rows(finding, width_cells)
+    rows.append(_BLANK)
+    if not findings.has_model:
+        rows += _hanging("", "", _NO_MODEL, "$text-warning", width_cells)
+    if findings.tour is not None:
+        rows += _hanging(f"{TOUR_KEY}  ", "bold $text-accent", _TOUR, "", width_cells)
+    return Content("\n").join(rows)
+
+
+def _finding_rows(finding: "Finding", width: int) -> list[Content]:
+    mark, style = _MARKS[finding.state]
+    label = f"{mark} {safe_text(finding.name, single_line=True):<{_NAME_CELLS}}"
+    rows = _hanging(label, style, safe_text(finding.text, single_line=True), "", width)
+    if finding.fix:
+        label = " " * (_NAME_CELLS + 2) + (f"{finding.key}  " if finding.key else "")
+        rows += _hanging(
+            label, "bold $text-accent", safe_text(finding.fix, single_line=True), "", width
+        )
+    return rows
+
+
+def _hanging(label: str, label_style: str, text: str, style: str, width: int) -> list[Content]:
+    """Return a text beside its label; its further rows begin under its first one."""
+    blank, first = Content(" " * len(label)), Content(label).stylize(label_style)
+    wrapped = Content(text).stylize(style).wrap(max(width - len(label), 10))
+    return [(blank if at else first) + row for at, row in enumerate(wrapped)]

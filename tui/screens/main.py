@@ -1,0 +1,246 @@
+"""The main screen: header, conversation, panes, composer and keys, laid out for the width there is."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
+
+from textual import getters, on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui.arming import MIN_HEIGHT, MIN_WIDTH
+from tui.keys import MAIN_KEYS
+from tui.panes.conversation import ConversationPane
+from tui.panes.first import FirstPane
+from tui.panes.steps import StepsPane
+from tui.screens.pane_choice import PaneChoice, layout_of
+from tui.widgets.composer import Composer
+from tui.widgets.decision_banner import DecisionBanner
+from tui.widgets.header import HeaderLine
+from tui.widgets.key_line import KeyLine
+from tui.widgets.title_row import Shown, Tab, TitleRow
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from core.run_view import Parts, RunView
+    from tui.session_port import Findings, SessionLike
+
+TABS: Final = (
+    Tab("conversation", "Conversation", ""),
+    Tab("steps", "Steps", "F2"),
+    Tab("memory", "Memory", "F3"),
+    Tab("browser", "Browser", "F4"),
+    Tab("sandbox", "Sandbox", "F5"),
+)
+LATE_PANES: Final = {
+    "memory": ("tui.panes.memory", "MemoryPane"),
+    "browser": ("tui.panes.browser", "BrowserPane"),
+    "sandbox": ("tui.panes.sandbox", "SandboxPane"),
+}
+"""Panes that are imported and mounted when they are first shown."""
+
+
+class Pane(Protocol):
+    """What a pane offers."""
+
+    def show(self, view: "RunView") -> None:
+        """Show the newest state."""
+        ...
+
+
+class MainScreen(Screen[None]):
+    """Everything of a session at a glance."""
+
+    AUTO_FOCUS = "Composer"
+    BINDINGS: ClassVar["list[BindingType]"] = [*MAIN_KEYS]
+
+    header = getters.query_one(HeaderLine)
+    titles = getters.query_one(TitleRow)
+    talk = getters.query_one("#talk", Vertical)
+    side = getters.query_one("#side", Horizontal)
+    conversation = getters.query_one(ConversationPane)
+    first = getters.query_one(FirstPane)
+    steps = getters.query_one(StepsPane)
+    composer = getters.query_one(Composer)
+    banner = getters.query_one(DecisionBanner)
+
+    def __init__(self) -> None:
+        """Make the screen; Steps is the pane beside the conversation."""
+        super().__init__()
+        self._session: SessionLike | None = None
+        """Set when it is open; panes beside Steps are mounted from then on."""
+        self.choice = PaneChoice()
+        self._view: RunView | None = None
+        self._stale: set[str] = set()
+        """Panes that were not visible when something changed."""
+        self._new_below = 0
+
+    def compose(self) -> "ComposeResult":
+        """Lay out all parts; late panes are mounted when first shown."""
+        yield HeaderLine()
+        yield TitleRow(TABS)
+        with Horizontal(id="body"):
+            with Vertical(id="talk"):
+                yield FirstPane()
+                yield ConversationPane()
+            with Horizontal(id="side"):
+                yield StepsPane(id="steps")
+        yield DecisionBanner()
+        with Horizontal(id="write"):
+            yield Static("> ", id="prompt", markup=False)
+            yield Composer()
+        yield KeyLine()
+        yield Static(id="too-small", markup=False)
+
+    async def on_resize(self, event: "events.Resize") -> None:
+        """Lay out for another size."""
+        self.choice.layout = layout_of(*event.size)
+        await self._lay_out()
+
+    async def take_session(self, session: "SessionLike") -> None:
+        """Serve a session that is open now."""
+        self._session = session
+        await self._lay_out()
+
+    def show(self, view: "RunView", parts: "Parts", now_s: float) -> None:
+        """Show what changed; panes that are not visible are brought up to date when they are shown."""
+        self._view = view
+        self.header.show(view, now_s)
+        if view.conversation.blocks and not self.has_class("-talking"):
+            self._start_talk()
+        self._stale |= parts
+        self._refresh_panes()
+
+    def tick(self, now_s: float) -> None:
+        """Let running times grow."""
+        if self._view is not None:
+            self.header.show(self._view, now_s)
+            if "steps" in self.choice.visible:
+                self.steps.tick(now_s)
+
+    def pane_of(self, pane_id: str) -> "Widget | None":
+        """Return a pane that is mounted."""
+        if pane_id == "conversation":
+            return self.conversation
+        return next((pane for pane in self.side.children if pane.id == pane_id), None)
+
+    async def action_show_pane(self, pane_id: str) -> None:
+        """Show a pane and give it focus; the pane that has focus gives it back to the composer."""
+        pane = self.pane_of(pane_id)
+        if pane is not None and pane.has_focus_within and pane_id in self.choice.visible:
+            self.choice.choose("conversation")
+            await self._lay_out()
+            self.composer.focus()
+            return
+        self.choice.choose(pane_id)
+        await self._lay_out()
+        pane = self.pane_of(pane_id)
+        if pane_id == "conversation" and not self.has_class("-talking"):
+            pane = self.first
+        focusable = next((widget for widget in _all_of(pane) if widget.focusable), None)
+        if focusable is not None:
+            focusable.focus()
+
+    def show_findings(self, findings: "Findings") -> None:
+        """Show what was found; without a model its keys are what one needs, so it takes focus."""
+        self.first.show_findings(findings)
+        if not findings.has_model and self.composer.is_empty and not self.has_class("-talking"):
+            self.first.focus()
+
+    @on(TitleRow.TabChosen)
+    async def choose_tab(self, message: TitleRow.TabChosen) -> None:
+        """Show the pane whose tab was clicked."""
+        await self.action_show_pane(message.pane_id)
+
+    @on(ConversationPane.FullTextAsked)
+    @on(StepsPane.FullTextAsked)
+    def show_full_text(
+        self, message: "ConversationPane.FullTextAsked | StepsPane.FullTextAsked"
+    ) -> None:
+        """Show a text over the whole screen."""
+        from tui.screens.text_view import TextViewScreen
+        from tui.shown_lines import text_lines
+
+        self.app.push_screen(TextViewScreen(message.title, text_lines(message.text)))
+
+    @on(ConversationPane.CopyAsked)
+    @on(StepsPane.CopyAsked)
+    def copy_text(self, message: "ConversationPane.CopyAsked | StepsPane.CopyAsked") -> None:
+        """Put a text on the clipboard."""
+        self.app.copy_to_clipboard(message.text)
+        self.notify(f"Copied {len(message.text)} characters.", markup=False, timeout=2)
+
+    @on(StepsPane.CardAsked)
+    async def show_card(self, message: StepsPane.CardAsked) -> None:
+        """Show a row of the log in the conversation."""
+        if "conversation" not in self.choice.visible:
+            await self.action_show_pane("conversation")
+        self.conversation.reveal(message.n)
+
+    @on(ConversationPane.NewBelow)
+    def show_new_below(self, message: ConversationPane.NewBelow) -> None:
+        """Say how much is below what is in view."""
+        self._new_below = message.count
+        self._show_titles()
+
+    def _start_talk(self) -> None:
+        had_focus = self.first.has_focus
+        self.add_class("-talking")
+        if had_focus:
+            self.composer.focus()
+
+    async def _lay_out(self) -> None:
+        choice = self.choice
+        for name in ("tiny", "one", "two", "three"):
+            self.set_class(name == choice.layout, f"-{name}")
+        if choice.layout == "tiny":
+            self._tell_too_small()
+        for pane_id in choice.panes:
+            await self._mount_pane(pane_id)
+        for pane in self.side.children:
+            pane.set_class(pane.id in choice.panes, "-shown")
+            pane.set_class(len(choice.panes) > 1 and pane.id != "steps", "-second")
+        self.talk.display = "conversation" in choice.visible
+        self.side.display = bool(choice.panes)
+        self._refresh_panes()
+        self.call_after_refresh(self._show_titles)
+
+    async def _mount_pane(self, pane_id: str) -> None:
+        if self.pane_of(pane_id) is not None or self._session is None:
+            return
+        module, name = LATE_PANES[pane_id]
+        pane_class = getattr(import_module(module), name)
+        pane: Widget = pane_class(self._session) if pane_id == "memory" else pane_class()
+        pane.id = pane_id
+        await self.side.mount(pane)
+        self._stale.add(pane_id)
+
+    def _refresh_panes(self) -> None:
+        if self._view is None:
+            return
+        for pane_id in self._stale & self.choice.visible:
+            pane = self.pane_of(pane_id)
+            if pane is not None:
+                cast("Pane", pane).show(self._view)
+                self._stale.discard(pane_id)
+
+    def _show_titles(self) -> None:
+        split = self.talk.size.width if self.choice.layout in ("two", "three") else 0
+        self.titles.show(Shown(split, self.choice.visible, self._new_below))
+
+    def _tell_too_small(self) -> None:
+        width, height = self.size
+        text = f"This window has {width}x{height} cells.\nHandrail needs {MIN_WIDTH}x{MIN_HEIGHT}; 80x24 is good."
+        if self._view is not None and self._view.decisions.open:
+            text += "\nA decision waits; nothing can be approved at this size."
+        self.query_one("#too-small", Static).update(Content(text))
+
+
+def _all_of(pane: "Widget | None") -> "list[Widget]":
+    """Return a pane and all widgets in it."""
+    return [] if pane is None else [pane, *pane.query(Widget)]

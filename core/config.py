@@ -8,10 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.vocabulary import Mode
-
-SandboxKind = Literal["auto", "docker", "local", "none"]
-"""auto: Docker when an engine answers, else the local cage; local: bubblewrap or Landlock; none: no cage."""
+from core.vocabulary import Mode, SandboxKind
 
 
 class SettingsGroup(BaseModel):

@@ -10,7 +10,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
-from core.config_load import check_settings, file_places, parse_toml, read_text
+from core.config_layers import parse_toml, read_text
+from core.config_load import check_settings, file_places
 from core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -6,41 +6,24 @@ Reads only: a file with a mistake stays as it is. Every value knows where it cam
 import difflib
 import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from core.config import Settings
+from core.config_layers import CONFIG_NAME, Override, Tree, config_dir, parse_toml, read_text
 from core.config_reference import allowed_text, group_names
 from core.errors import ConfigError
-from core.toml_lines import error_line, key_lines, line_of
+from core.toml_lines import key_lines, line_of
 
-MAX_SIZE_BYTES = 1 << 20
-"""Largest configuration file that is read; more is a mistake, and would make the start slow."""
 ENVIRONMENT_KEYS: Mapping[str, str] = {
     "OPENAI_BASE_URL": "model.base_url",
     "HANDRAIL_MODEL": "model.name",
 }
 """Environment variables that set something, and what."""
-CONFIG_NAME = "config.toml"
-
-Tree: TypeAlias = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Override:
-    """A value from the command line."""
-
-    key: str
-    """Dotted, such as limits.max_steps."""
-    value: object
-    option: str
-    """As typed, such as --max-steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +41,6 @@ class Configuration:
     def origin(self, key: str) -> str:
         """Return where the value of a dotted key came from."""
         return self.origins.get(key, "default")
-
-
-def config_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of the configuration, there or not."""
-    return _folder(environment, "HANDRAIL_CONFIG_DIR", "user_config_dir")
-
-
-def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of sessions and other state, there or not."""
-    return _folder(environment, "HANDRAIL_STATE_DIR", "user_state_dir")
 
 
 def load_configuration(
@@ -103,49 +76,6 @@ def load_or_excuse(
         )
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a configuration file, "" where there is none.
-
-    Raises:
-        ConfigError: It cannot be read, is no UTF-8 text, or is too large.
-    """
-    try:
-        if path.stat().st_size > MAX_SIZE_BYTES:
-            raise ConfigError(f"{path} is larger than 1 MiB.", hint="Move it away and start anew.")
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error.strerror}.", hint="Check its owner and rights."
-        ) from error
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigError(
-            f"{path} line {line}: not UTF-8 text.", hint="Save it as UTF-8."
-        ) from error
-
-
-def parse_toml(text: str, path: Path) -> Tree:
-    """Return the tables of a TOML text.
-
-    Raises:
-        ConfigError: With file and line.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = error_line(error) or text.count("\n") + 1
-        what = str(error).split(" (at ")[0]
-        raise ConfigError(
-            f"{path} line {line}: {what}.", hint="See `handrail config edit`."
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: a value is too long or nested too deep.") from error
-
-
 def check_settings(tree: Mapping[str, object], places: Mapping[str, str]) -> Settings:
     """Turn a tree of values into settings.
 
@@ -171,14 +101,6 @@ def file_places(text: str, tree: Tree, path: Path) -> dict[str, str]:
         line = line_of(lines, key)
         found[".".join(key)] = f"{path} line {line}" if line else str(path)
     return found
-
-
-def _folder(environment: Mapping[str, str], variable: str, finder: str) -> Path:
-    if given := environment.get(variable):
-        return Path(given).expanduser().absolute()
-    import platformdirs
-
-    return Path(getattr(platformdirs, finder)("handrail", appauthor=False))
 
 
 def _layered(
@@ -245,7 +167,7 @@ def _place(key: tuple[str, ...], places: Mapping[str, str]) -> str:
 def _unknown_hint(key: tuple[str, ...]) -> str:
     name = key[-1]
     if "key" in name and "api" in name:
-        return "Keys never stand in this file: set the environment variable that model.api_key_env names."
+        return "Keys never stand in this file: set OPENAI_API_KEY, or write secrets.toml beside it."
     known = group_names(key[:-1])
     near = difflib.get_close_matches(name, known, n=1)
     suggestion = f"Did you mean {'.'.join((*key[:-1], near[0]))}? " if near else ""

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from core.errors import HandrailError
 from tui.arguments import OneLineParser, new_parser, split_command
-from tui.console import print_failed_run, report
+from tui.console import report
 from tui.exits import INTERRUPTED, exit_code_of
 
 COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config")
@@ -78,6 +78,8 @@ def _report(error: HandrailError, name: str, words: Sequence[str]) -> int:
     code = exit_code_of(error)
     report(error)
     if name in ("run", "tour") and "--json" in words:
+        from tui.run_report import print_failed_run
+
         print_failed_run(error, code)
     return code
 

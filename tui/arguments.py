@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, get_args
 
-from core.config import SandboxKind
-from core.config_load import Override
+from core.config_layers import Override
 from core.errors import ConfigError
-from core.vocabulary import Mode
+from core.vocabulary import Mode, SandboxKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

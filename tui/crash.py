@@ -4,9 +4,13 @@ import os
 import time
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.config_load import state_dir
+from core.config_layers import state_dir
 from core.errors import HandrailError
+
+if TYPE_CHECKING:
+    from core.events import ErrorInfo
 
 
 class InternalError(HandrailError):
@@ -28,6 +32,14 @@ def kept_crash(error: BaseException) -> InternalError:
     except OSError:
         return InternalError(f"{what}.", hint="This is a bug in Handrail.")
     return InternalError(f"{what}.", hint=f"This is a bug in Handrail; details are in {path}")
+
+
+def explained_crash(error: BaseException) -> "ErrorInfo":
+    """Keep a bug as `kept_crash` does and return it as the log holds it."""
+    from core.events import ErrorInfo
+
+    kept = kept_crash(error)
+    return ErrorInfo(code=kept.code, message=kept.message, hint=kept.hint)
 
 
 def _write(path: Path, text: str) -> None:

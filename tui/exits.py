@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from core.errors import (
+    BrowserBlockedError,
     BrowserUnavailableError,
     ConfigError,
     HandrailError,
@@ -29,6 +30,7 @@ _CODES: Mapping[type[HandrailError], int] = {
     ModelError: MODEL,
     SandboxError: NO_SURROUNDINGS,
     BrowserUnavailableError: NO_SURROUNDINGS,
+    BrowserBlockedError: USAGE,
 }
 
 

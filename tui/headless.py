@@ -16,10 +16,9 @@ from core.gate import NOBODY, NOBODY_REPLIES
 from core.ports import Answer
 from core.record import Record
 from tui.answers import PreparedAnswers
-from tui.console import failed_run
 from tui.crash import kept_crash
 from tui.exits import GAVE_UP, INTERRUPTED, exit_code_of
-from tui.run_report import Report
+from tui.run_report import Report, failed_run
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CLOSE_TIMEOUT_S = 8.0

@@ -2,10 +2,14 @@
 
 import json
 import sys
+import time
 from typing import Protocol
 
 from core.decision import DecisionClosed
+from core.errors import HandrailError
+from core.event_log import SystemClock
 from core.events import (
+    ErrorInfo,
     ModelRetried,
     NoticeRaised,
     RunEnded,
@@ -14,7 +18,7 @@ from core.events import (
 )
 from core.record import Record
 from core.surroundings import BrowserChanged, SandboxChanged
-from tui.console import say
+from tui.console import say, write_line
 from tui.line_writer import LineWriter
 from tui.safe_text import safe_text
 
@@ -22,6 +26,21 @@ SHOWN_ARGUMENTS = 100
 """Characters of a call's arguments in a line of progress."""
 FLUSH_TIMEOUT_S = 5.0
 """How long the end waits for a reader that does not read."""
+
+
+def failed_run(error: HandrailError, exit_code: int) -> RunEnded:
+    """Return the end of a run that an error ended."""
+    info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
+    return RunEnded(reason="failed", exit_code=exit_code, error=info)
+
+
+def print_failed_run(error: HandrailError, exit_code: int) -> None:
+    """Print the `run_ended` of a run that could not begin, as the first and last event."""
+    now = SystemClock().now_utc().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    event = failed_run(error, exit_code)
+    write_line(
+        Record(n=1, at_utc=now, mono_s=time.monotonic(), run_id="", step=0, event=event).json_line()
+    )
 
 
 class Report(Protocol):

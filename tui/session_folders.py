@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.config_load import state_dir
+from core.config_layers import state_dir
 from core.errors import ConfigError, StoreError
 from core.events import RunStarted, SessionOpened
 from core.journal import FILE_NAME, read_lines

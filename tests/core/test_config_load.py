@@ -4,13 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.config_load import (
-    Override,
-    config_dir,
-    load_configuration,
-    load_or_excuse,
-    state_dir,
-)
+from core.config_layers import Override, config_dir, first_look, state_dir
+from core.config_load import load_configuration, load_or_excuse
 from core.errors import ConfigError
 
 GOOD = """# my settings
@@ -111,7 +106,7 @@ def test_a_mistake_names_file_line_key_and_what_is_allowed(
 def test_a_key_in_the_file_is_refused_without_being_repeated(tmp_path: Path) -> None:
     line = problem(tmp_path, '[model]\napi_key = "sk-secret-secret"\n').line()
     assert "sk-secret" not in line
-    assert "api_key_env" in line
+    assert "OPENAI_API_KEY" in line
 
 
 def test_a_wrong_option_is_named_as_it_was_typed(tmp_path: Path) -> None:
@@ -159,3 +154,11 @@ def test_the_folders_come_from_the_environment_or_the_platform(tmp_path: Path) -
     assert state_dir(named) == tmp_path / "s"
     assert config_dir({}).name == "handrail"
     assert state_dir({}).is_absolute()
+
+
+def test_the_first_look_takes_theme_and_keys_and_no_offence(tmp_path: Path) -> None:
+    text = '[ui]\ntheme = "light"\n[ui.keys]\n"app.quit" = "ctrl+x"\n"app.help" = 3\n'
+    look = first_look(environment(tmp_path, text))
+    assert (look.theme, look.keys) == ("light", {"app.quit": "ctrl+x"})
+    for broken in ("[ui\n", "ui = 3\n", "[ui]\ntheme = 3\n"):
+        assert first_look(environment(tmp_path, broken)).theme == ""

@@ -18,6 +18,7 @@ from tests.support.fake_tools import EchoTool, FakePolicy, HangingTool
 from tests.support.scripted_model import HangingModel, ScriptedModel, call, text
 from tools.ask_human import AskHuman
 from tui.answers import PreparedAnswer, PreparedAnswers
+from tui.crash import explained_crash
 from tui.headless import HeadlessRun, NobodyThere
 from tui.run_report import JsonReport, TextReport
 
@@ -72,6 +73,7 @@ class Opener:
                 tools=self.tools,
                 policy=self.policy,
                 attended=self.attended,
+                explain_defect=explained_crash,
             )
         )
         return self.session

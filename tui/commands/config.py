@@ -6,7 +6,8 @@ import subprocess
 import sys
 from argparse import Namespace
 
-from core.config_load import CONFIG_NAME, Configuration, config_dir, load_configuration
+from core.config_layers import CONFIG_NAME, config_dir
+from core.config_load import Configuration, load_configuration
 from core.errors import ConfigError
 from tui.arguments import OneLineParser, common_overrides
 from tui.console import print_object, report, tell

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from core.errors import ConfigError
 from core.events import RunEnded, RunStarted
 from tui.arguments import OneLineParser
-from tui.console import print_object, print_record, tell
+from tui.console import print_object, tell, write_line
 from tui.exits import ANSWERED
 from tui.session_folders import (
     StoredSession,
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
         _show(session)
     elif options.action == "export":
         for record in read_session(session):
-            print_record(record)
+            write_line(record.json_line())
     else:
         _delete(session, sure=options.yes)
     return ANSWERED

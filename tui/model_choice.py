@@ -1,0 +1,109 @@
+"""Settings in, model out: which server, which key, which limits of its own."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.config_layers import config_dir, state_dir
+from core.config_load import Configuration
+from core.errors import ConfigError
+from core.model_options import OPENAI_BASE_URL, ModelOptions, model_options
+from core.provider import Provider, find_provider
+from core.secrets import ApiKey, Keyring, find_api_key, system_keyring
+
+if TYPE_CHECKING:
+    from core.messages import JsonValue
+    from core.model_openai import OpenAIModel
+
+USUAL_KEY = "OPENAI_API_KEY"
+ENVIRONMENT_ADDRESS = "OPENAI_BASE_URL"
+LEARNED_NAME = "learned_flags.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model server and its key, as the settings name them."""
+
+    base_url: str
+    provider: Provider
+    key: ApiKey
+    key_name: str
+    """Variable the key is looked for in first."""
+
+
+def choose_model(
+    configuration: Configuration,
+    environment: Mapping[str, str] = os.environ,
+    keyring: Keyring | None = system_keyring,
+) -> ModelChoice:
+    """Find out which server is meant, and its key. Blocks where the keyring is asked.
+
+    A key is sent only to the server it is meant for: the usual variable of a known provider, the one the settings name,
+    or OPENAI_API_KEY beside OPENAI_BASE_URL.
+
+    Raises:
+        ConfigError: The provider does not exist, or the file with keys cannot be used.
+    """
+    model = configuration.settings.model
+    base_url = model.base_url or OPENAI_BASE_URL
+    provider = find_provider(base_url, model.provider)
+    names = [model.api_key_env or provider.key_env or USUAL_KEY]
+    if configuration.origin("model.base_url") == ENVIRONMENT_ADDRESS and not model.api_key_env:
+        names.append(USUAL_KEY)
+    asked = None if provider.local else keyring
+    found = (find_api_key(name, config_dir(environment), environment, asked) for name in names)
+    key = next((one for one in found if one.value), ApiKey(value="", origin=""))
+    return ModelChoice(base_url=base_url, provider=provider, key=key, key_name=names[0])
+
+
+def check_model(configuration: Configuration, choice: ModelChoice) -> None:
+    """Refuse settings no run can work with.
+
+    Raises:
+        ConfigError: No model is named, or its server needs a key and there is none.
+    """
+    if not configuration.settings.model.name:
+        raise ConfigError(
+            "No model is configured.",
+            hint="Set HANDRAIL_MODEL or give --model; for a server of your own also OPENAI_BASE_URL or --base-url.",
+            code="no_model",
+        )
+    if not choice.key.value and not choice.provider.local:
+        raise ConfigError(
+            f"There is no key for {choice.provider.label}.",
+            hint=f"Set {choice.key_name}, or give --base-url for a server that needs none.",
+            code="no_key",
+        )
+
+
+def built_model(configuration: Configuration, choice: ModelChoice) -> "OpenAIModel":
+    """Return the model; nothing is sent yet.
+
+    Raises:
+        ConfigError: The provider does not exist.
+    """
+    from core.learned_flags import FileFlagStore
+    from core.model_openai import OpenAIModel
+
+    return OpenAIModel(
+        options_of(configuration, choice), learned=FileFlagStore(state_dir() / LEARNED_NAME)
+    )
+
+
+def options_of(configuration: Configuration, choice: ModelChoice) -> ModelOptions:
+    """Return what the model layer needs to know."""
+    model = configuration.settings.model
+    options = model_options(
+        model.name,
+        choice.base_url,
+        api_key=choice.key.value,
+        provider=model.provider,
+        window=model.context_window,
+    )
+    parameters: dict[str, JsonValue] = {}
+    if model.temperature is not None:
+        parameters["temperature"] = model.temperature
+    if model.max_output_tokens:
+        parameters[choice.provider.flags.max_tokens_field] = model.max_output_tokens
+    return replace(options, key_env=choice.key_name, parameters=parameters)

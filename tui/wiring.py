@@ -1,0 +1,197 @@
+"""The only place that chooses real parts: settings in, session out."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from core.assessment import Situation
+from core.budget import Limits
+from core.config_layers import config_dir
+from core.config_load import Configuration
+from core.errors import ConfigError
+from core.events import NoticeRaised
+from core.model_openai import OpenAIModel
+from core.ports import Model, Places, Tool
+from core.profile import Profile, load_profile
+from core.session import Closable, Session, SessionParts, SessionSettings
+from core.session_policy import SessionPolicy
+from tui.crash import explained_crash
+from tui.model_choice import built_model, check_model, choose_model
+from tui.session_folders import new_session_folder
+from tui.toolbox import LateSink, packed_toolbox
+from tui.version import version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan:
+    """What a session is to be."""
+
+    configuration: Configuration
+    places: Places
+    attended: bool
+    """Somebody answers its decisions."""
+    model: Model | None
+    scripted: bool = False
+    """The model is the tour's script."""
+    open_hosts: frozenset[tuple[str, int]] = frozenset()
+    """Private hosts and ports that are let through."""
+    resources: Sequence[Closable] = field(default_factory=tuple)
+    """More things that end with the session."""
+
+
+def assembled(plan: SessionPlan) -> Session:
+    """Make the session that is planned.
+
+    Raises:
+        ConfigError: The profile or the settings are wrong.
+        StoreError: The journal cannot be opened.
+    """
+    settings, places = plan.configuration.settings, plan.places
+    profile = load_profile(settings.profile, config_dir())
+    sink = LateSink()
+    toolbox = packed_toolbox(settings, places, sink)
+    for host, port in plan.open_hosts:
+        toolbox.egress.allow(host, port)
+    situation = Situation(
+        workspace=places.workspace,
+        hosts_listed=settings.browser.hosts == "listed",
+        private_allowed=plan.open_hosts,
+    )
+    session = Session(
+        SessionParts(
+            settings=SessionSettings(
+                session_id=places.session.name,
+                version=version(),
+                system=_system_prompt(profile),
+                profile=profile.name,
+                mode=settings.mode,
+                limits=limits_of(plan.configuration, profile),
+                scripted=plan.scripted,
+            ),
+            places=places,
+            model=plan.model,
+            tools=offered_tools(toolbox.tools, profile),
+            policy=SessionPolicy(situation),
+            attended=plan.attended,
+            prepare=toolbox.sandbox.prepare,
+            explain_defect=explained_crash,
+            resources=(*plan.resources, *toolbox.resources),
+        )
+    )
+    sink.join(session.log.append)
+    return session
+
+
+def limits_of(configuration: Configuration, profile: Profile) -> Limits:
+    """Return the limits of a run: the user's, else the profile's, else the defaults."""
+    given, own = configuration.settings.limits, profile.file
+
+    def is_free(name: str) -> bool:
+        return configuration.origin(f"limits.{name}") == "default"
+
+    return Limits(
+        max_steps=own.max_steps if own.max_steps and is_free("max_steps") else given.max_steps,
+        max_minutes=(
+            own.max_minutes if own.max_minutes and is_free("max_minutes") else given.max_minutes
+        ),
+        max_cost_usd=(
+            own.max_cost_usd
+            if own.max_cost_usd is not None and is_free("max_cost_usd")
+            else given.max_cost_usd
+        ),
+    )
+
+
+def offered_tools(tools: Sequence[Tool], profile: Profile) -> Sequence[Tool]:
+    """Return the tools a profile wants, all where it names none.
+
+    Raises:
+        ConfigError: It names one that does not exist.
+    """
+    wanted = profile.file.tools
+    known = {tool.name for tool in tools}
+    if unknown := [name for name in wanted if name not in known]:
+        raise ConfigError(
+            f"Profile {profile.name} names tools that do not exist: {', '.join(unknown)}.",
+            hint=f"Known: {', '.join(sorted(known))}.",
+        )
+    return [tool for tool in tools if not wanted or tool.name in wanted]
+
+
+class Wiring:
+    """Opens a session as the settings say."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        workspace: Path,
+        *,
+        attended: bool,
+        folder: Path | None = None,
+    ) -> None:
+        """Plan a session.
+
+        Args:
+            configuration: Settings.
+            workspace: Absolute, resolved.
+            attended: Somebody answers decisions.
+            folder: Folder of an earlier session to go on with, None for a new one.
+        """
+        self._configuration = configuration
+        self._places = Places(workspace=workspace, session=folder or new_session_folder())
+        self._attended = attended
+        self._warming: asyncio.Task[None] | None = None
+
+    async def open_session(self) -> Session:
+        """Open the session.
+
+        Raises:
+            ConfigError: No model is configured, or something is wrong with the settings.
+            StoreError: The journal cannot be opened.
+        """
+        return self._open(await asyncio.to_thread(self._model))
+
+    async def open_without_model(self) -> Session:
+        """Open the session even where no model is configured: its runs end at once and say what is missing.
+
+        Raises:
+            ConfigError: Something else is wrong with the settings.
+            StoreError: The journal cannot be opened.
+        """
+        try:
+            return await self.open_session()
+        except ConfigError as error:
+            if error.code not in ("no_model", "no_key"):
+                raise
+        return self._open(None)
+
+    def _open(self, model: OpenAIModel | None) -> Session:
+        session = assembled(
+            SessionPlan(
+                configuration=self._configuration,
+                places=self._places,
+                attended=self._attended,
+                model=model,
+                resources=(model,) if model else (),
+            )
+        )
+        if model:
+            self._warming = asyncio.create_task(model.warm())
+        if (problem := self._configuration.problem) is not None:
+            hint = f"{problem.hint} The mode is read until it is mended.".strip()
+            session.log.append(
+                NoticeRaised(level="error", text=problem.message, hint=hint, code=problem.code)
+            )
+        return session
+
+    def _model(self) -> OpenAIModel:
+        choice = choose_model(self._configuration)
+        check_model(self._configuration, choice)
+        return built_model(self._configuration, choice)
+
+
+def _system_prompt(profile: Profile) -> str:
+    today = datetime.now().astimezone()
+    return profile.system_prompt({"today": f"{today:%A}, {today:%Y-%m-%d}"})

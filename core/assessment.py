@@ -90,20 +90,30 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A plain command as rules see it."""
+
+    words: tuple[str, ...]
+    """As the program gets them."""
+    verified: bool = False
+    """It provably only reads: every option of it is known."""
+    inside: bool = True
+    """Every word, read as a path, is an ordinary one in the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """What rules are matched against."""
 
     tool: str
     text: str = ""
     """All argument texts, one a line."""
-    commands: tuple[tuple[str, ...], ...] = ()
-    """Plain commands of a shell call, words as the program gets them; empty when it is opaque."""
+    commands: tuple[Words, ...] = ()
+    """Plain commands of a shell call; empty when it is opaque."""
     seen: tuple[tuple[str, ...], ...] = ()
     """Every command that may be in it, wrappers taken off; for rules that make stricter."""
     opaque: str = ""
     """Why a command text cannot be taken apart, "" when it can."""
-    covered: bool = True
-    """Every option and operand of `commands` is a verified one inside the workspace, so that "..." may stand for it."""
     origin: str = ""
     """scheme://host:port the call goes to or acts on."""
     action: str = ""

@@ -115,11 +115,11 @@ def _all_commands_allowed(assessment: Assessment, allows: Sequence[Rule]) -> boo
     if subject.opaque or not subject.commands:
         return False
     covered = {words for rule in allows for words in rule.allowed_commands(assessment)}
-    return all(words in covered or words in PLAIN for words in subject.commands)
-
-
-PLAIN: Final[frozenset[tuple[str, ...]]] = frozenset({("true",), ("pwd",)})
-"""Commands that need no rule beside others that have one."""
+    if not covered:
+        return False
+    return all(
+        item.words in covered or (item.verified and item.inside) for item in subject.commands
+    )
 
 
 def _allowing(

@@ -68,6 +68,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "shell_reads_outside": _row("R2", "ask ask allow allow", "reads outside the workspace"),
     "shell": _row("R2", "deny ask allow allow", "runs a command in the sandbox"),
     "shell_writes": _row("R2", "deny ask allow allow", "writes in the workspace"),
+    "shell_deletes": _row("R2", "deny ask allow allow", "deletes files in the workspace"),
     "shell_writes_host_run": _row(
         "R3", "deny ask_strong allow allow", "writes a file that programs outside the sandbox run"
     ),

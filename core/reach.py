@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
 
@@ -119,6 +120,24 @@ class Reach:
             relative = path.relative_to(root)
             if "secret" in classes_of(relative.parts):
                 found.append(str(relative))
+        return found
+
+    def expand(self, pattern: str, cwd: str | None = None) -> list[str]:
+        """Return the names a shell puts in the place of a pattern; the pattern itself where it finds none.
+
+        Args:
+            pattern: With *, ? or [...]; only patterns inside the workspace are looked up.
+            cwd: As for `resolve`.
+        """
+        parts = [part for part in pattern.split("/") if part]
+        start = self.resolve(".", cwd)
+        if start.host is None or pattern.startswith("/") or ".." in parts:
+            return [pattern]
+        found = [""]
+        for part in parts:
+            found = [path for folder in found for path in _matches(start.host, folder, part)]
+            if not found or len(found) > MAX_COUNTED:
+                return [pattern]
         return found
 
     def _absolute(self, text: str, cwd: str) -> str:
@@ -274,3 +293,16 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return []
+
+
+def _matches(root: Path, folder: str, part: str) -> list[str]:
+    """Return the paths in a folder whose last name a shell pattern fits."""
+    prefix = f"{folder}/" if folder else ""
+    if not any(character in part for character in "*?["):
+        return [prefix + part] if os.path.lexists(root / folder / part) else []
+    hidden = part.startswith(".")
+    return [
+        prefix + entry.name
+        for entry in sorted(_entries(root / folder), key=lambda entry: entry.name)
+        if fnmatchcase(entry.name, part) and (hidden or not entry.name.startswith("."))
+    ]

@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 from core.assessment import Assessment, Case, Finding, Situation, Subject
 from core.messages import JsonValue
 from core.ports import CallFacts
-from core.risk_code import assess_python, assess_shell
+from core.risk_code import assess_python
 from core.risk_files import assess_edit, assess_read
+from core.risk_shell import assess_shell
 from core.risk_web import assess_browser, assess_fetch, assess_search
 
 Assessor: TypeAlias = Callable[[Case], Assessment]

@@ -1,36 +1,28 @@
-"""What a call that runs commands or code would do."""
+"""What a call that runs code would do: code is not read, the cage decides."""
+
+from collections.abc import Iterator
 
 from core.assessment import Assessment, Case, Finding, Subject
 
 
 def assess_python(case: Case) -> Assessment:
-    """Assess `python` and `run_code`: code is not read, the cage decides."""
+    """Assess `python` and `run_code`."""
     return Assessment(
         subject=Subject(tool=case.tool, text=case.text("code"), opaque="code"),
         title=case.facts.title or f"{case.tool} {where(case)}",
-        findings=tuple(_ground(case, "python")),
-        parts=case.facts.parts,
+        findings=tuple(ground(case, "python", "")),
+        parts=case.facts.parts or tuple(case.text("code").splitlines()),
     )
 
 
-def assess_shell(case: Case) -> Assessment:
-    """Assess `shell`."""
-    return Assessment(
-        subject=Subject(tool=case.tool, text=case.text("command"), opaque="not read"),
-        title=case.facts.title or f"{case.tool} {where(case)}",
-        findings=tuple(_ground(case, "shell")),
-        parts=case.facts.parts,
-    )
-
-
-def _ground(case: Case, row: str) -> list[Finding]:
-    """Return the rows that hold for anything that runs: the cage, or that there is none."""
+def ground(case: Case, row: str, why: str) -> Iterator[Finding]:
+    """Yield the rows that hold for anything that runs: the cage, or that there is none."""
     if case.situation.tier == "none":
-        return [Finding("host_code")]
-    found = [Finding(row)]
+        yield Finding("host_code")
+        return
+    yield Finding(row, detail=why)
     if case.situation.network:
-        found.append(Finding("network_on"))
-    return found
+        yield Finding("network_on")
 
 
 def where(case: Case) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from core.assessment import Assessment, Subject
+from core.assessment import Assessment, Subject, Words
 from core.vocabulary import Mode
 
 RuleDecision = Literal["allow", "ask", "ask_strong", "deny"]
@@ -55,17 +55,15 @@ class Rule:
             return False
         if not self.argv:
             return True
-        return any(self._same(words) for words in (*subject.commands, *subject.seen))
+        commands = (*(item.words for item in subject.commands), *subject.seen)
+        return any(self._same(words) for words in commands)
 
     def allowed_commands(self, assessment: Assessment) -> frozenset[tuple[str, ...]]:
         """Return the plain commands of the call that an allow of this rule covers."""
         subject = assessment.subject
         if not self.argv or not self._fits_call(subject) or self._void(assessment):
             return frozenset()
-        exact = self.argv[-1] != REST
-        return frozenset(
-            words for words in subject.commands if self._same(words) and (exact or subject.covered)
-        )
+        return frozenset(item.words for item in subject.commands if self._covers(item))
 
     def allows_call(self, assessment: Assessment) -> bool:
         """Return whether an allow of this rule, that names no command, covers the call."""
@@ -86,6 +84,16 @@ class Rule:
         if self.actions and _action(subject.action) not in map(_action, self.actions):
             return False
         return not self.text or self.text in subject.text
+
+    def _covers(self, item: Words) -> bool:
+        """Return whether it allows the command; the "..." stands for known options and operands inside only."""
+        if not self._same(item.words):
+            return False
+        if self.argv[-1] != REST:
+            return True
+        rest = item.words[len(self.argv) - 1 :]
+        options = any(word.startswith("-") and word != "-" for word in rest)
+        return item.inside and (item.verified or not options)
 
     def _same(self, words: Sequence[str]) -> bool:
         if self.argv[-1] == REST:

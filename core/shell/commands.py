@@ -1,0 +1,314 @@
+"""The loose reader: every command that may run when a text is given to a shell, wherever it is hidden in it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from core.shell.folders import Folders
+from core.shell.lexer import REDIRECTS, Token, normal, tokens
+from core.shell.scripts import STDIN_RUNNERS, scripts
+from core.shell.words import RESERVED
+from core.shell.wrappers import base_name, run_by_find, wrapped
+
+MAX_COMMANDS: Final = 2000
+"""More commands than this are not looked at; the text then counts as a danger."""
+MAX_DEPTH: Final = 10
+"""Deeper nesting is not looked at; the text then counts as a danger."""
+MAX_TEXT: Final = 65_536
+"""Longer text is looked at at its beginning and its end only."""
+MAX_VALUE: Final = 1000
+"""Longest value of a variable that is remembered."""
+
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=(.*)", re.DOTALL)
+_SKIPPED: Final = frozenset(RESERVED) - {"for", "case", "select", "function", "time"}
+DECLARING: Final = frozenset({"export", "declare", "local", "readonly", "typeset"})
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Where a stream of a command goes to or comes from."""
+
+    operator: str
+    target: Token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One command that may run."""
+
+    words: tuple[Token, ...]
+    """Name first; wrappers still on."""
+    redirects: tuple[Redirect, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Where it may run, as paths inside; "" where that is not known."""
+    pipeline: int = 0
+    """Commands of one pipeline have the same number."""
+    place: int = 0
+    """Its place in the pipeline."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables set for it alone."""
+    within: int = -1
+    """Pipeline whose words it makes, for a substitution; -1 outside one."""
+    more: bool = False
+    """It gets further operands that are not in the text."""
+    body: str = ""
+    """Here-document or here-string it reads."""
+
+    @property
+    def name(self) -> str:
+        """Program without its folder."""
+        return self.words[0].text.rpartition("/")[2] if self.words else ""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Texts of the words, the program without its folder."""
+        return (self.name, *(word.text for word in self.words[1:]))
+
+
+@dataclass(slots=True)
+class Sight:
+    """Everything that was seen in a text."""
+
+    commands: list[Seen] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    cut: bool = False
+    """Not all of it was looked at."""
+
+
+class CommandFinder:
+    """Collects the commands of one text and of all texts inside it."""
+
+    def __init__(self, home: str) -> None:
+        """Start with nothing seen.
+
+        Args:
+            home: Value of $HOME.
+        """
+        self.sight = Sight()
+        self._variables = {"IFS": " ", "HOME": home}
+        self._pipelines = 0
+
+    def find(self, text: str, folders: Folders, *, depth: int = 0, within: int = -1) -> None:
+        """Add what a text may run.
+
+        Args:
+            text: Bash source.
+            folders: Where it starts; changed as the text changes folder.
+            depth: How deep in other texts it is.
+            within: Pipeline it makes words for, -1 for none.
+        """
+        if depth > MAX_DEPTH or len(self.sight.commands) > MAX_COMMANDS:
+            self.sight.cut = True
+            return
+        if len(text) > MAX_TEXT:
+            self.sight.cut = True
+            text = text[: MAX_TEXT // 2] + "\n" + text[-MAX_TEXT // 2 :]
+        self._variables["PWD"] = folders.now[0] or "."
+        _Walk(self, folders, depth, within).walk(normal(text))
+
+    def add(self, seen: Seen, folders: Folders, depth: int) -> None:
+        """Add a command, and what it runs in turn."""
+        self.sight.commands.append(seen)
+        if not seen.words or depth > MAX_DEPTH:
+            self.sight.cut = self.sight.cut or depth > MAX_DEPTH
+            return
+        inner = wrapped(seen.words)
+        if inner is not None:
+            words, more = inner
+            fed = self._fed(seen) if more else ()
+            self.add(replace(seen, words=(*words, *fed), more=more and not fed), folders, depth + 1)
+        if base_name(seen.words[0].text) == "find":
+            for words in run_by_find(seen.words):
+                if words:
+                    self.add(replace(seen, words=words), folders, depth + 1)
+        for text in (*scripts(seen.words), *self._read_scripts(seen)):
+            if text.strip():
+                self.find(text, folders.saved(), depth=depth + 1, within=seen.within)
+        for _, value in seen.environment:
+            if " " in value.strip():
+                self.find(value, folders.saved(), depth=depth + 1, within=seen.within)
+
+    def _read_scripts(self, seen: Seen) -> list[str]:
+        """Return texts that a shell reads from its input."""
+        if base_name(seen.words[0].text) not in STDIN_RUNNERS:
+            return []
+        fed = " ".join(token.text for token in self._fed(seen))
+        return [seen.body, fed]
+
+    def _fed(self, seen: Seen) -> tuple[Token, ...]:
+        """Return the words that `echo` or `printf` in front of it in the pipeline writes."""
+        for earlier in reversed(self.sight.commands):
+            before = earlier.pipeline == seen.pipeline and earlier.place == seen.place - 1
+            if before and earlier.name in ("echo", "printf"):
+                return tuple(word for word in earlier.words[1:] if not word.text.startswith("-"))
+        return ()
+
+    def next_pipeline(self) -> int:
+        """Return the number of a new pipeline."""
+        self._pipelines += 1
+        return self._pipelines
+
+    def assign(self, word: Token) -> tuple[str, str] | None:
+        """Note NAME=VALUE; return both, None when the word is none."""
+        found = _ASSIGNMENT.fullmatch(word.text)
+        if found is None:
+            return None
+        name, value = found[1], found[2]
+        if word.exact and len(value) <= MAX_VALUE:
+            self._variables[name] = value
+        else:
+            self._variables.pop(name, None)
+        return name, value
+
+    def forget(self, name: str) -> None:
+        """Note that a variable has a value that is not known."""
+        self._variables.pop(name, None)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What is known of variables now."""
+        return self._variables
+
+
+class _Walk:
+    """One pass over the tokens of one text."""
+
+    def __init__(self, finder: CommandFinder, folders: Folders, depth: int, within: int) -> None:
+        """Belong to `finder`."""
+        self._finder = finder
+        self._folders = folders
+        self._depth = depth
+        self._within = within
+        self._outer: list[Folders] = []
+        self._pipeline = finder.next_pipeline()
+        self._place = 0
+        self._words: list[Token] = []
+        self._redirects: list[Redirect] = []
+        self._redirecting = ""
+        self._body = ""
+
+    def walk(self, text: str) -> None:
+        """Take all tokens."""
+        for token in tokens(text, self._finder.variables):
+            for inner in token.inner:
+                self._finder.find(
+                    inner, self._folders.saved(), depth=self._depth + 1, within=self._pipeline
+                )
+            if token.operator:
+                self._operator(token)
+            else:
+                self._word(token)
+            if len(self._finder.sight.commands) > MAX_COMMANDS:
+                self._finder.sight.cut = True
+                return
+        self._end()
+
+    def _word(self, token: Token) -> None:
+        if self._redirecting:
+            self._redirects.append(Redirect(self._redirecting, token))
+            if self._redirecting == "<<<":
+                self._body = token.text
+            self._redirecting = ""
+            return
+        if not self._words and token.text in _SKIPPED and not token.quoted:
+            return
+        self._words.append(token)
+
+    def _operator(self, token: Token) -> None:
+        operator = token.text
+        if operator in ("<<", "<<-"):
+            self._body = token.body
+        elif operator in REDIRECTS:
+            self._redirecting = operator
+        elif operator == "(":
+            self._open()
+        else:
+            self._end()
+            self._after(operator)
+
+    def _open(self) -> None:
+        if len(self._words) == 1 and self._words[0].exact:
+            self._finder.sight.functions.add(self._words[0].text)
+            self._words.clear()
+            return
+        self._end()
+        self._outer.append(self._folders)
+        self._folders = self._folders.saved()
+
+    def _after(self, operator: str) -> None:
+        if operator == ")" and self._outer:
+            self._folders = self._outer.pop()
+        elif operator in ("|", "|&"):
+            self._place += 1
+        if operator not in ("|", "|&", ")"):
+            self._pipeline = self._finder.next_pipeline()
+            self._place = 0
+            self._folders.joined(operator)
+
+    def _end(self) -> None:
+        words, redirects, body = self._words, self._redirects, self._body
+        self._words, self._redirects, self._redirecting, self._body = [], [], "", ""
+        environment = []
+        while words and (assigned := self._finder.assign(words[0])) is not None:
+            environment.append(assigned)
+            words = words[1:]
+        if not words and not redirects and not environment:
+            return
+        words = self._grammar(words)
+        seen = Seen(
+            words=tuple(words),
+            redirects=tuple(redirects),
+            folders=self._folders.now,
+            pipeline=self._pipeline,
+            place=self._place,
+            environment=tuple(environment),
+            within=self._within,
+            body=body,
+        )
+        self._finder.add(seen, self._folders, self._depth)
+        if words:
+            self._note(seen)
+
+    def _grammar(self, words: list[Token]) -> list[Token]:
+        """Take `for`, `case`, `select` and `function` off: they are no commands."""
+        first = words[0].text if words else ""
+        if first in ("for", "select") and len(words) > 1:
+            values = [word for word in words[3:] if word.exact and not word.glob]
+            self._finder.forget(words[1].text)
+            if len(values) == 1 and len(words) == 4:
+                self._finder.assign(replace(values[0], text=f"{words[1].text}={values[0].text}"))
+            return []
+        if first == "function" and len(words) > 1:
+            self._finder.sight.functions.add(words[1].text)
+            return words[2:]
+        return [] if first == "case" else words
+
+    def _note(self, seen: Seen) -> None:
+        """Follow what changes the commands after it."""
+        if seen.name in ("cd", "pushd", "popd", "chdir"):
+            self._change_folder(seen)
+        elif seen.name in DECLARING:
+            for word in seen.words[1:]:
+                self._finder.assign(word)
+        elif seen.name in ("read", "mapfile", "readarray", "getopts", "unset"):
+            for word in seen.words[1:]:
+                self._finder.forget(word.text)
+
+    def _change_folder(self, seen: Seen) -> None:
+        if self._place:
+            return
+        operands = [
+            word for word in seen.words[1:] if not word.text.startswith("-") or word.text == "-"
+        ]
+        if not operands:
+            self._folders.changed("" if seen.name == "cd" else None)
+        elif operands[0].exact and not operands[0].glob:
+            self._folders.changed(operands[0].text)
+        else:
+            self._folders.changed(None)
+
+
+def names_of(commands: Sequence[Seen]) -> tuple[str, ...]:
+    """Return the programs in order."""
+    return tuple(seen.name for seen in commands if seen.words)

@@ -1,11 +1,12 @@
 """The model of the tour: says the lines of its script; no server is behind it."""
 
 import asyncio
+import hashlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 
-from core.events import TextStreamed
+from core.events import ModelRequested, TextStreamed
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, Usage
 from core.ports import ModelPiece
 from tui.tour_script import SCRIPT, Line, Scene, ScriptLine
@@ -42,8 +43,11 @@ class TourModel:
             {"model": self.name, **asdict(request)}, ensure_ascii=False, default=dict
         ).encode("utf-8", "backslashreplace")
 
-    async def reply(self, request: ModelRequest) -> AsyncIterator[ModelPiece]:
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
         """Speak the next line that can be spoken here."""
+        body = self.body(request)
+        digest = hashlib.sha256(body).hexdigest()
+        yield ModelRequested(model=self.name, size_bytes=len(body), digest=digest)
         line = self._next_line(request)
         for word in line.text.split(" "):
             yield TextStreamed(text=word + " ")

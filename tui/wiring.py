@@ -38,7 +38,9 @@ class SessionPlan:
     open_hosts: frozenset[tuple[str, int]] = frozenset()
     """Private hosts and ports that are let through."""
     resources: Sequence[Closable] = field(default_factory=tuple)
-    """More things that end with the session."""
+    """More things that end with the session, before its own."""
+    afterwards: Sequence[Closable] = field(default_factory=tuple)
+    """Things that end after all others."""
 
 
 def assembled(plan: SessionPlan) -> Session:
@@ -77,7 +79,7 @@ def assembled(plan: SessionPlan) -> Session:
             attended=plan.attended,
             prepare=toolbox.sandbox.prepare,
             explain_defect=explained_crash,
-            resources=(*plan.resources, *toolbox.resources),
+            resources=(*plan.resources, *toolbox.resources, *plan.afterwards),
         )
     )
     sink.join(session.log.append)

@@ -1,0 +1,40 @@
+"""`handrail resume`: the app, going on with an earlier session."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from core.errors import ConfigError
+from tui.arguments import OneLineParser, workspace_of
+from tui.commands.app import LateSession, require_terminal, run_app
+
+HELP = "go on with an earlier session"
+
+
+def add_arguments(parser: OneLineParser) -> None:
+    """Add the session."""
+    parser.add_argument(
+        "session",
+        nargs="?",
+        metavar="ID",
+        help="the session, or the beginning of its id; without it, the one used last",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Open the app on the session, in the session's own workspace.
+
+    Raises:
+        ConfigError: There is no such session or no terminal.
+    """
+    require_terminal()
+    if options.mode == "full":
+        raise ConfigError("Going on with a session never starts in mode full.", code="usage")
+    from tui.session_folders import find_session, stored_sessions
+
+    found = [find_session(options.session)] if options.session else stored_sessions()
+    if not found:
+        raise ConfigError("There is no earlier session.", code="no_session")
+    session = found[0]
+    options.workspace = session.workspace or options.workspace
+    workspace: Path = workspace_of(options)
+    return run_app(options, LateSession(options, workspace, session.folder), task=None)

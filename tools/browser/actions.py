@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from core.address import parse_web_address
 from core.egress_proxy import BLOCK_HEADER
 from core.errors import BrowserBlockedError, BrowserError, NotAllowedError
 from tools.browser.arguments import SCREENFUL, BrowserArguments
 from tools.browser.driver import VIEWPORT
 from tools.browser.faults import first_line, ignoring_faults, page_faults
-from tools.browser.guard import check_link, check_typing, checked_url
+from tools.browser.guard import BLANK, check_link, check_typing, checked_url
 from tools.browser.references import element_handle, element_state, focused_state
 from tools.browser.session import BrowserSession
 from tools.browser.settle import race_dialog
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from playwright.async_api import ElementHandle, Response
 
 CLICK_TIMEOUT_MS = 2500
+COVERED_TIMEOUT_MS = 800
 ACT_LIMIT_S = 8.0
 GOTO_TIMEOUT_MS = 20_000
 GOTO_LIMIT_S = 25.0
@@ -30,6 +32,8 @@ DIALOG_RESUME_S = 5.0
 DEFAULT_WAIT_S = 2.0
 TEXT_WAIT_S = 10.0
 
+# Not at an edge, where headers and footers lie.
+_TO_CENTRE = "e => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})"
 _SCROLLED = """() => new Promise(resolve => {
   addEventListener("scrollend", () => resolve(), {once: true, capture: true});
   setTimeout(resolve, 400);
@@ -108,8 +112,13 @@ async def open_address(act: Act, url: str) -> str:
         BrowserError: It cannot be loaded.
     """
     proxy = act.session.proxy
-    host = url.partition("://")[2].partition("/")[0].partition(":")[0]
-    proxy.expect(host)
+    if url != BLANK:
+        address = parse_web_address(url)
+        proxy.expect(address.host)
+        # Asked first so that a refusal leaves the current page as it is; the proxy decides again.
+        decision = await act.session.setup.egress.decide(address.host, address.port)
+        if not decision.allowed:
+            raise _blocked(url, f"{decision.host}:{decision.port}: {decision.reason}")
     contacted = proxy.contacted
     try:
         response = await race_dialog(act.tab, _goto(act.tab, url), GOTO_LIMIT_S)
@@ -186,9 +195,16 @@ async def click(act: Act) -> str:
         await act.on_page(element.evaluate("e => e.click()"))
     else:
         await act.on_page(
-            (await _clickable(element, state.input_type)).click(timeout=CLICK_TIMEOUT_MS)
+            (await _clickable(element, state.input_type)).click(timeout=_patience_ms(act.tab, ref))
         )
     return f"click on [{ref}] {state.role} {state.name!r}"
+
+
+def _patience_ms(tab: Tab, ref: int) -> int:
+    """Return how long a click may wait: less for an element that was covered when it was last seen."""
+    seen = tab.snapshot.elements if tab.snapshot else ()
+    covered = any(element.covered for element in seen if element.ref == ref)
+    return COVERED_TIMEOUT_MS if covered else CLICK_TIMEOUT_MS
 
 
 async def _clickable(element: "ElementHandle", input_type: str) -> "ElementHandle":
@@ -271,11 +287,11 @@ async def scroll(act: Act) -> str:
     tab, wish = act.tab, act.wish
     if wish.ref is not None:
         element = await element_handle(tab, wish.ref)
-        await act.on_page(element.scroll_into_view_if_needed(timeout=CLICK_TIMEOUT_MS))
+        await act.on_page(element.evaluate(_TO_CENTRE))
         return f"scroll to [{wish.ref}]"
     if wish.text:
         place = tab.page.get_by_text(wish.text).first
-        await act.on_page(place.scroll_into_view_if_needed(timeout=CLICK_TIMEOUT_MS))
+        await act.on_page(place.evaluate(_TO_CENTRE, timeout=CLICK_TIMEOUT_MS))
         return f"scroll to {wish.text[:60]!r}"
     distance = wish.dy if wish.dy is not None else SCREENFUL
     await act.on_page(_wheel(tab, distance))
@@ -331,6 +347,9 @@ async def handle_dialog(act: Act) -> str:
             await dialog.dismiss()
     except page_faults() as error:
         raise explained(error) from error
+    if dialog.type == "beforeunload" and not accept:
+        # The navigation it would have allowed never reports its end.
+        tab.settled.set()
     held, tab.interrupted = tab.interrupted, None
     if held is not None:
         await asyncio.wait({held}, timeout=DIALOG_RESUME_S)

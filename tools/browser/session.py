@@ -102,7 +102,8 @@ class BrowserSession:
             return False
         executable = find_chromium(self.setup.executable, self.setup.environment)
         self._keep(asyncio.ensure_future(asyncio.to_thread(self.enricher.prepare)))
-        await asyncio.to_thread(self._tidy)
+        sweep(self.setup.folder.parent.parent)
+        claim(self.setup.folder)
         await self.proxy.start()
         self._driver = await start_driver(
             LaunchPlan(
@@ -185,12 +186,8 @@ class BrowserSession:
         self._forget_tabs()
         if driver is not None:
             await driver.close()
-            await asyncio.to_thread(release, self.setup.folder)
+            release(self.setup.folder)
         await self.proxy.stop()
-
-    def _tidy(self) -> None:
-        sweep(self.setup.folder.parent.parent)
-        claim(self.setup.folder)
 
     def _rest(self) -> None:
         """End the browser when it is not used for a while."""

@@ -83,9 +83,12 @@ async def settle(tab: Tab) -> None:
 
 
 async def _navigated(tab: Tab, limit_s: float) -> None:
-    try:
-        async with asyncio.timeout(max(limit_s, 0.05)):
-            await tab.settled.wait()
-    except TimeoutError:
-        # A slow server: the list shows what there is, and says so by its address.
+    """Wait for a navigation under way, unless a dialog asks first or a slow server takes too long."""
+    if tab.settled.is_set():
         return
+    waits = [asyncio.ensure_future(event.wait()) for event in (tab.settled, tab.dialog_opened)]
+    try:
+        await asyncio.wait(waits, timeout=max(limit_s, 0.05), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

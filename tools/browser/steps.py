@@ -107,6 +107,8 @@ class Stepper:
                 body=listing.full_list(tab.snapshot, wish.offset),
                 effect="",
             )
+        if tab.dialog is not None:
+            return Look(snapshot=None, image=None, body="", effect=_dialog_text(tab))
         try:
             snapshot, image = await race_dialog(tab, self._see(tab), LOOK_LIMIT_S)
         except DialogInterruptedError:

@@ -9,7 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from core.json_shape import whole_text
@@ -23,7 +23,7 @@ Arguments = dict[str, JsonValue]
 T = TypeVar("T")
 
 _FENCE = re.compile(r"^```[\w-]*\s*\n?(.*?)\n?\s*```$", re.DOTALL)
-_WORD = re.compile(r"^json\s+(?=[{\[])", re.IGNORECASE)
+_WORD = re.compile(r"^json\s*(?=[{\[])", re.IGNORECASE)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OUTSIDE_ESCAPE = re.compile(r"\\[nrt]")
 _BAD_ESCAPE = re.compile(r"\\(?:(u(?![0-9a-fA-F]{4}))|([^\"\\/bfnrtu]))", re.DOTALL)
@@ -77,7 +77,7 @@ def plain_object(text: str) -> Arguments | None:
 
 def _read(text: str) -> ReadArguments:
     _check_limits(text)
-    stripped = text.strip()
+    stripped = text.strip().removeprefix("\ufeff")
     if not stripped or stripped == "null":
         return ReadArguments(objects=({},))
     try:
@@ -95,8 +95,8 @@ def _from_value(value: JsonValue) -> ReadArguments:
         return ReadArguments(objects=(whole,), repaired=whole != value)
     if isinstance(value, str):
         inner = _read(value) if value.lstrip()[:1] in ("{", '"') else ReadArguments()
-        if inner.objects:
-            return ReadArguments(objects=inner.objects, repaired=True)
+        if inner.objects or inner.truncated:
+            return replace(inner, repaired=True)
     return ReadArguments(problem="the arguments must be one JSON object")
 
 
@@ -243,17 +243,27 @@ def _legal_escape(bad: re.Match[str]) -> str:
 
 
 def _is_cut(text: str) -> bool:
-    """Return whether JSON ends before its object does."""
-    if not text.startswith(("{", "[")):
-        return False
-    try:
-        LOOSE_JSON.raw_decode(text)
-    except json.JSONDecodeError as error:
-        rest = text[error.pos :].rstrip()
-        if error.msg.startswith("Unterminated string"):
-            return True
-        return not rest or bool(_CUT_LITERAL.fullmatch(rest) or _CUT_ESCAPE.fullmatch(rest))
+    """Return whether JSON ends before its last object does."""
+    at = 0
+    while text[at:].lstrip(" \t\r\n,").startswith(("{", "[", '"{')):
+        at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
+        try:
+            _, at = LOOSE_JSON.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            return _ends_inside(text, error)
+        except ValueError:
+            return False
     return False
+
+
+def _ends_inside(text: str, error: json.JSONDecodeError) -> bool:
+    """Return whether a reader stopped only because nothing more came."""
+    if error.msg.startswith("Unterminated string"):
+        return True
+    rest = text[error.pos :].rstrip()
+    if error.msg.startswith("Invalid \\u"):
+        return len(rest) < len("u0000")
+    return not rest or bool(_CUT_LITERAL.fullmatch(rest) or _CUT_ESCAPE.fullmatch(rest))
 
 
 def _is_cut_literal(text: str) -> bool:

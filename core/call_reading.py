@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from core.argument_repair import Arguments, ReadArguments, plain_object, read_arguments
+from core.argument_repair import Arguments, ReadArguments, read_arguments
 from core.json_schema import SchemaCheck
 from core.json_shape import items_of, mapping_of, text_of, whole_text
 from core.messages import JsonValue, ToolCall, ToolSpec
@@ -110,11 +110,10 @@ def cut_off(call: ToolCall) -> ToolCall:
 
 def _unwrapped(raw: RawCall) -> list[RawCall]:
     """Return the calls inside the wrapper for parallel calls, or the call itself."""
-    if raw.name != _WRAPPER:
+    if raw.name.removeprefix("functions.") != _WRAPPER:
         return [raw]
-    uses = [
-        mapping_of(use) for use in items_of((plain_object(raw.arguments) or {}).get("tool_uses"))
-    ]
+    arguments = next(iter(read_arguments(raw.arguments).objects), {})
+    uses = [mapping_of(use) for use in items_of(arguments.get("tool_uses"))]
     inner = [_inner_call(raw, number, use) for number, use in enumerate(uses)]
     return inner or [raw]
 

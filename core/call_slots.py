@@ -96,19 +96,23 @@ class CallSlots:
             return bool(name) or not owner.is_open()
         if not name:
             return False
-        if arguments.lstrip().startswith("{"):
-            return owner.is_closed()
-        other = name != owner.name and self._names.find(name) is not None
-        return other and self._names.find(owner.name) is not None and not owner.is_open()
+        if self._is_another(owner, name):
+            return not owner.is_open()
+        return arguments.lstrip().startswith("{") and owner.is_closed()
 
     def _reuses_id(self, known: CallSlot, index: object, name: str) -> bool:
-        """Return whether a known id stands on another call: named, on a place of its own."""
-        return (
-            bool(name)
-            and index is not None
-            and self._by_index.get(index) is not known
-            and known.is_closed()
+        """Return whether a known id stands on another call: another name, or a place of its own."""
+        if not name or known.is_open():
+            return False
+        elsewhere = (
+            index is not None and self._by_index.get(index) is not known and known.is_closed()
         )
+        return elsewhere or self._is_another(known, name)
+
+    def _is_another(self, slot: CallSlot, name: str) -> bool:
+        """Return whether both names are whole and mean different tools."""
+        known, other = self._names.find(slot.name), self._names.find(name)
+        return known is not None and other is not None and known.spec is not other.spec
 
     def _new(self, index: object) -> CallSlot:
         slot = CallSlot()

@@ -44,6 +44,8 @@ class SchemaCheck:
         here = self._resolved(self._root if schema is None else schema)
         if isinstance(value, str):
             value = _from_string(value, self._types(here))
+        elif isinstance(value, float) and value.is_integer() and self._types(here) == {"integer"}:
+            value = int(value)
         if isinstance(value, dict):
             properties = self._all_properties(here)
             extra = mapping_of(here.get("additionalProperties"))

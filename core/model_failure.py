@@ -25,12 +25,16 @@ MAX_MESSAGE_CHARS = 240
 """Longest message of a server that is shown."""
 MAX_WAIT_S = 60.0
 """A server that wants a longer wait is given up; the person decides."""
+LEAST_WINDOW = 512
+"""No model has a smaller window."""
 SUSPICIOUS_SHARE = 0.8
 """A refusal without a word is taken for an overflow when the request fills this much of the window."""
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _KEY_LIKE = re.compile(
     r"\b(?:sk|rk|pk|gsk|xai|key|or|nvapi|hf|AIza)[-_]?[A-Za-z0-9*._-]{6,}|(?<=Bearer )\S+|\b[A-Za-z0-9]{32,}\b"
 )
+_NEEDED = frozenset(("model", "messages", "tools", "stream"))
+"""Without these there is no request."""
 _PASSING = frozenset((408, 409, 425, 429))
 NextStep = Literal[
     "",
@@ -249,7 +253,9 @@ def told_window(raw: str, asked: AskedFor) -> int:
     numbers = [told.group(1)] if told else []
     numbers += [found.group(1) for pattern in words.WINDOW if (found := pattern.search(raw))]
     sizes = [int(re.sub(r"[,_]", "", number)) for number in numbers]
-    return next((size for size in sizes if size >= 256), 0)
+    # A number far below our own estimate is something else, such as the code of the error.
+    least = max(LEAST_WINDOW, asked.estimated_tokens // 10)
+    return next((size for size in sizes if size >= least), 0)
 
 
 def _history(said: _Said) -> Failure | None:
@@ -286,15 +292,8 @@ def _learnable(said: _Said, asked: AskedFor) -> tuple[str, str] | None:
     for pattern, flag in _PARAMETER_FLAGS:
         if pattern.search(said.message or raw):
             return flag
-    field_name = re.search(r"['\"`]([a-z_]+)['\"`]", said.message)
-    if field_name and field_name.group(1) in asked.parameters - {
-        "model",
-        "messages",
-        "tools",
-        "stream",
-    }:
-        return f"omit.{field_name.group(1)}", "true"
-    return None
+    named = set(re.findall(r"[a-z_]+", said.message)) & (asked.parameters - _NEEDED)
+    return (f"omit.{min(named)}", "true") if named else None
 
 
 _PARAMETER_FLAGS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = (

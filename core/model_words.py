@@ -38,15 +38,7 @@ MONEY_GONE = _any(
     r"billing (?:hard )?limit",
     r"余额不足|欠费|账户已停用|额度(?:已)?用(?:完|尽)|资源包.{0,8}(?:用尽|耗尽)",
 )
-MONEY_CODES = _any(
-    r"quota(?!_?limit_?rate)",
-    r"billing",
-    r"balance",
-    r"credit",
-    r"arrear",
-    r"payment_required",
-    r"^1113$",
-)
+MONEY_CODES = _any(r"quota", r"billing", r"balance", r"credit", r"arrear", r"payment", r"\b1113\b")
 """In a code or type; the same words in a message may mean a limit that passes."""
 
 OVERFLOW = _any(
@@ -68,6 +60,9 @@ OVERFLOW = _any(
     r"max_new_tokens`? must be <=",
     r"too many (?:input |prompt )?tokens",
     r"token count[^.]{0,40}exceed",
+    r"(?:context window|context) is full",
+    r"(?:number of|total|length of the)[^.]{0,30}\b(?:tokens?|prompt|input|messages?)\b[^.]{0,40}exceed",
+    r"exceeds? (?:the )?max(?:imum)? (?:number of )?(?:input )?tokens|maximum (?:input )?tokens exceeded",
     r"too large for (?:the )?model",
     r"string_above_max_length|tokens_limit_reached|context_length_exceeded|exceed_context_size|model_max_prompt",
     r"(?:上下文|输入|提示词?|请求|文本|消息|prompt|tokens?).{0,16}(?:超出|超过|过长|超长|太长|超限)",
@@ -119,7 +114,7 @@ REFUSED_PARAMETER = _any(
     r"does not support|doesn't support",
     r"unrecognized|unknown (?:parameter|name|field|argument|variant)|unexpected (?:keyword|field|argument)",
     r"extra (?:inputs|fields) (?:are )?not permitted|additional properties are not allowed|extra_forbidden",
-    r"invalid (?:parameter|argument|field|value)|input should be|cannot find field|not allowed|not permitted",
+    r"invalid (?:parameter|argument|field)\b|input should be|cannot find field|not allowed|not permitted",
     r"不支持|未知参数|非法参数",
 )
 NO_KEY = _any(
@@ -149,12 +144,14 @@ WINDOW = (
     ),
     re.compile(r"context (?:size|window|length)(?: limit)?[^\d.]{0,24}([\d,_]{3,})", _I),
     re.compile(r"with ([\d,_]{3,}) maximum context", _I),
-    re.compile(r"> ?([\d,_]{3,}) maximum", _I),
+    re.compile(r"\d(?: tokens)? ?> ?([\d,_]{3,})", _I),
     re.compile(r"tokens allowed[^\d.]{0,6}([\d,_]{3,})", _I),
     re.compile(r"token limit[^\d.]{0,6}([\d,_]{3,})", _I),
     re.compile(r"input length should be \[\d+, ?([\d,_]{3,})\]", _I),
     re.compile(r"maximum (?:allowed )?(?:input|prompt) length (?:of|is) ([\d,_]{3,})", _I),
-    re.compile(r"exceeds the limit of ([\d,_]{3,})", _I),
+    re.compile(r"limit (?:of|is) ([\d,_]{3,})", _I),
+    re.compile(r"model's max\w*[^\d.]{0,24}([\d,_]{3,})", _I),
+    re.compile(r"max(?:imum)? (?:number of )?tokens? (?:limit )?\(?([\d,_]{3,})", _I),
     re.compile(r"must be <= ([\d,_]{3,})", _I),
     re.compile(r"must have less than ([\d,_]{3,}) tokens", _I),
 )

@@ -39,7 +39,9 @@ class TextStream:
     @property
     def reasoning(self) -> str:
         """The reasoning so far."""
-        return whole_text("".join(self._reasoning))
+        whole = whole_text("".join(self._reasoning))
+        # Between tags it stands on lines of its own.
+        return whole.strip() if self._think.opened else whole
 
     @property
     def has_text(self) -> bool:

@@ -6,6 +6,7 @@ A block counts only at the start of the reply, so that an answer about such tags
 import re
 
 _OPEN = re.compile(r"\s*<(think|thinking|thought)>", re.IGNORECASE)
+_ANY_OPEN = re.compile(r"<(?:think|thinking|thought)>", re.IGNORECASE)
 _CLOSE = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
 _LONGEST = len("</thinking>")
 _OPENINGS = ("<think>", "<thinking>", "<thought>")
@@ -81,6 +82,6 @@ def split_unopened(text: str) -> tuple[str, str]:
     """Return reasoning and answer of a text with a closing tag only: some templates write the opening one."""
     blank = _CODE.sub(lambda code: " " * len(code.group()), text)
     found = _CLOSE.search(blank)
-    if found is None:
+    if found is None or _ANY_OPEN.search(blank, 0, found.start()):
         return "", text
     return text[: found.start()], text[found.end() :].lstrip()

@@ -13,6 +13,7 @@ MAX_NAME_CHARS = 64
 """Source: OpenAI API reference, function names: letters, digits, underscores, dashes, at most 64 characters."""
 _ALLOWED = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
+_LEADING_TOKEN = re.compile(r"^\s*(?:<[|\uff5c][^>]*>\s*)+")
 _TOKEN = re.compile(r"<[|\uff5c].*", re.DOTALL)
 _PREFIX = re.compile(r"^(?:functions?|tools?|default_api|repo_browser)[.:/]")
 _SUFFIX = re.compile(r":\d+$")
@@ -79,12 +80,14 @@ class ToolNames:
 
 
 def bare_name(received: str) -> str:
-    """Return a name without what templates glue to it: `functions.`, `:0`, `<|channel|>...`, blanks."""
-    return _SUFFIX.sub("", _PREFIX.sub("", _TOKEN.sub("", received).strip()))
+    """Return a name without what templates and streams glue to it: `functions.`, `:0`, `<|channel|>...`, itself."""
+    bare = _TOKEN.sub("", _LEADING_TOKEN.sub("", received)).strip().strip("\"'`")
+    half = bare[: len(bare) // 2]
+    return _SUFFIX.sub("", _PREFIX.sub("", half if half and bare == half * 2 else bare))
 
 
 def _loosened(name: str) -> str:
-    return _FORBIDDEN.sub("_", name).replace("-", "_").casefold()
+    return _FORBIDDEN.sub("", name).replace("-", "").replace("_", "").casefold()
 
 
 def _allowed(name: str) -> str:

@@ -37,7 +37,7 @@ def clean_messages(
         flags: What the server wants.
         names: Names of tools on the wire.
     """
-    system, rest = _system_first(messages)
+    system, rest = _system_first(messages, flags)
     owners = _owners(rest)
     body: list[WireMessage] = []
     for place, message in enumerate(rest):
@@ -71,7 +71,7 @@ Owners = Mapping[tuple[int, str], Mapping[str, Any]]
 
 
 def _system_first(
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Mapping[str, Any]], flags: ProviderFlags
 ) -> tuple[list[WireMessage], list[Mapping[str, Any]]]:
     """Join leading system messages; later ones become tagged user messages, so that the prefix stays the same."""
     leading: list[Mapping[str, Any]] = []
@@ -84,7 +84,10 @@ def _system_first(
         else:
             rest.append({"role": "user", "content": notice(_plain(message.get("content")))})
     text = "\n\n".join(filter(None, (_plain(message.get("content")) for message in leading)))
-    return ([{"role": leading[0]["role"], "content": text}] if text else []), rest
+    if not text:
+        return [], rest
+    wanted = {None: leading[0]["role"], True: "developer", False: "system"}
+    return [{"role": wanted[flags.developer_role], "content": text}], rest
 
 
 def notice(text: str) -> str:

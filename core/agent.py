@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.budget import Budget
+from core.decision import QuestionPrompt
 from core.dispatch import Dispatcher
 from core.errors import RunStopped
 from core.events import StepEnded, StepStarted
+from core.loop_guard import LoopGuard
 from core.messages import ModelReply, ToolCall, ToolResult, ToolSpec
-from core.ports import Clock, EventSink, Tool
+from core.ports import Answer, Clock, EventSink, Tool
 from core.thinking import Thinker
 
 MAX_PARALLEL_READS = 4
@@ -23,6 +25,9 @@ LIMIT_NUDGE = (
     "No steps are left and no tool can be called any more. "
     "Give the best answer you can now, and say plainly what is not done."
 )
+
+GOING_ROUND = "The agent kept making the same call without getting on."
+YES = frozenset({"yes", "y", "true"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,9 @@ class AgentParts:
     clock: Clock
     boundary: Callable[[], Awaitable[None]]
     """Waits while the run is paused, then applies what was queued between steps."""
+    guard: LoopGuard
+    ask: Callable[[QuestionPrompt], Awaitable[Answer]]
+    """Puts a question to the person."""
     has_news: Callable[[], bool]
     """Whether the person has said something the model has not seen."""
 
@@ -108,7 +116,7 @@ class ToolCallAgent:
         reply = await self.think()
         acted = await self.act(reply.calls)
         parts.record(StepEnded(duration_s=round(parts.clock.monotonic() - started_s, 6)))
-        return self._outcome(reply, acted)
+        return self._outcome(reply, acted) or await self._look_for_circles(reply.calls, acted)
 
     async def think(self) -> ModelReply:
         """Ask the model for its next reply."""
@@ -144,10 +152,33 @@ class ToolCallAgent:
 
     async def _together(self, group: Sequence[ToolCall]) -> list[ToolResult]:
         if len(group) == 1:
-            return [await self._parts.dispatcher.dispatch(group[0])]
+            return [await self._take_up(group[0])]
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(self._parts.dispatcher.dispatch(call)) for call in group]
+            running = [tasks.create_task(self._take_up(call)) for call in group]
         return [task.result() for task in running]
+
+    async def _take_up(self, call: ToolCall) -> ToolResult:
+        if refusal := self._parts.guard.refusal(call):
+            return self._parts.dispatcher.skip(call, refusal, "denied")
+        return await self._parts.dispatcher.dispatch(call)
+
+    async def _look_for_circles(self, calls: Sequence[ToolCall], acted: Acted) -> RunOutcome | None:
+        if not calls:
+            return None
+        outputs = [result.output for result in acted.results]
+        verdict = self._parts.guard.observe(list(zip(calls, outputs, strict=True)))
+        if verdict.kind == "hint":
+            self._nudge = verdict.message
+        if verdict.kind != "ask":
+            return None
+        prompt = QuestionPrompt(
+            call_id=calls[-1].id, question=verdict.message, answer_kind="confirm", default="no"
+        )
+        answer = await self._parts.ask(prompt)
+        if answer.resolution == "answered" and answer.text.casefold() in YES:
+            self._parts.guard.allow_again()
+            return None
+        return RunOutcome(reason="gave_up", message=GOING_ROUND)
 
     def _outcome(self, reply: ModelReply, acted: Acted) -> RunOutcome | None:
         if (finish := acted.finish) is not None:

@@ -155,9 +155,13 @@ class Dispatcher:
         self._end(call, result, started_s, decided_by)
         return result
 
-    def skip(self, call: ToolCall, text: str, outcome: Outcome = "cancelled") -> None:
+    def skip(self, call: ToolCall, text: str, outcome: Outcome = "cancelled") -> ToolResult:
         """Record a result for a call that is not taken up."""
-        self._end(call, ToolResult(outcome=outcome, output=text), self._parts.clock.monotonic(), "")
+        result = ToolResult(outcome=outcome, output=text, error=text)
+        self._end(
+            call, result, self._parts.clock.monotonic(), "policy" if outcome == "denied" else ""
+        )
+        return result
 
     async def _permit(self, call: ToolCall) -> Permission:
         """Check, judge and, where needed, ask.

@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from core.agent import AgentParts, RunOutcome, ToolCallAgent
 from core.budget import Budget, Limits
 from core.changes import Look, changed, look
 from core.context import ContextBuilder
-from core.dispatch import Dispatcher, DispatchParts, Judge
+from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
 from core.events import ErrorInfo, RunEnded, RunStarted, ToolEnded
 from core.gate import Gate
+from core.loop_guard import LoopGuard
 from core.memory import Memory
 from core.ports import Clock, Model, Tool
 from core.run_control import RunControl
@@ -112,29 +114,29 @@ class Run:
                 clock=parts.clock,
             )
         )
-        dispatcher = Dispatcher(
-            DispatchParts(
-                tools=parts.tools,
-                judge=parts.judge,
-                gate=parts.gate,
-                record=record,
-                clock=parts.clock,
-                pause=parts.control.pause,
-                ensure_stored=parts.stored.ensure_stored,
-                make_durable=parts.stored.make_durable,
-                waited=self._budget.exclude,
-            )
+        dispatching = DispatchParts(
+            tools=parts.tools,
+            judge=parts.judge,
+            gate=parts.gate,
+            record=record,
+            clock=parts.clock,
+            pause=parts.control.pause,
+            ensure_stored=parts.stored.ensure_stored,
+            make_durable=parts.stored.make_durable,
+            waited=self._budget.exclude,
         )
         return ToolCallAgent(
             AgentParts(
                 thinker=thinker,
                 tools=parts.tools,
                 specs=lambda: specs(parts.tools()),
-                dispatcher=dispatcher,
+                dispatcher=Dispatcher(dispatching),
                 budget=self._budget,
                 record=record,
                 clock=parts.clock,
                 boundary=parts.control.boundary,
+                guard=LoopGuard(),
+                ask=partial(timed_ask, dispatching),
                 has_news=lambda: bool(parts.control.steering),
             )
         )

@@ -240,7 +240,7 @@ async def test_a_request_that_is_too_long_is_made_smaller_and_sent_once_more(
 ) -> None:
     big = "word " * 4000
     model = ScriptedModel(
-        *[call("echo", {"text": big}) for _ in range(8)],
+        *[call("echo", {"text": f"{number} {big}"}) for number in range(8)],
         ContextTooLongError("Too long."),
         text("fine"),
     )

@@ -140,8 +140,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 
 def _is_personal(name: str) -> bool:
-    if name == "HANDRAIL_CHROME":
-        return False
+    if name in {"HANDRAIL_CHROME", "TEXTUAL_SNAPSHOT_TEMPDIR"}:
+        return False  # the latter is where pytest-textual-snapshot keeps what its report shows
     prefixes = ("OPENAI_", "ANTHROPIC_", "HANDRAIL_", "XDG_", "TMUX", "TEXTUAL", "CLICOLOR", "GIT_")
     exact = (
         "NO_COLOR",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from core.messages import JsonValue
 from core.policy_table import ROWS, highest
@@ -14,6 +14,9 @@ from core.vocabulary import RiskLevel
 
 Tier = Literal["docker", "bubblewrap", "landlock", "none", "fake"]
 """Cage that commands and code run in; `none` is no cage."""
+
+SANDBOX_HOME: Final = "/home/agent"
+"""Home folder inside the sandbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +42,8 @@ class Situation:
     tier: Tier = "docker"
     inside: str = "/workspace"
     """The workspace as commands and file tools name it."""
-    home: str = "/root"
-    """Home folder as commands name it."""
+    home: str = ""
+    """Home folder as commands name it; "" is the sandbox's own, or the person's where there is no cage."""
     cwd: str | None = None
     """Folder the shell is in, inside; None is the workspace, "" is not known."""
     network: bool = False
@@ -58,7 +61,8 @@ class Situation:
     def reach(self) -> Reach:
         """How paths are read."""
         inside = str(self.workspace) if self.tier == "none" else self.inside
-        return Reach(workspace=self.workspace, inside=inside, home=self.home)
+        home = self.home or (str(Path.home()) if self.tier == "none" else SANDBOX_HOME)
+        return Reach(workspace=self.workspace, inside=inside, home=home)
 
     @property
     def tainted(self) -> bool:
@@ -107,7 +111,7 @@ class Subject:
 
     tool: str
     text: str = ""
-    """All argument texts, one a line."""
+    """All argument texts, one a line; `core.risk.assess` fills it."""
     commands: tuple[Words, ...] = ()
     """Plain commands of a shell call; empty when it is opaque."""
     seen: tuple[tuple[str, ...], ...] = ()
@@ -118,6 +122,8 @@ class Subject:
     """scheme://host:port the call goes to or acts on."""
     action: str = ""
     """Action of a browser call."""
+    where: Literal["", "sandbox", "host"] = ""
+    """Where commands and code run."""
 
 
 @dataclass(frozen=True, kw_only=True)

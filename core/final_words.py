@@ -40,6 +40,7 @@ def is_final_name(name: str) -> bool:
         name: Accessible name, in any of the languages known here.
     """
     plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
-    plain = " ".join(plain.replace("-", " ").replace("_", " ").split())
+    plain = plain.replace("-", " ").replace("_", " ")
     plain = _SPACED.sub(lambda found: found.group().replace(" ", ""), plain)
+    plain = " ".join(plain.split())
     return _FINAL.search(plain) is not None

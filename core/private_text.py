@@ -22,7 +22,7 @@ PRIVATE: Final = ("workspace:", "mcp:")
 """Origins whose text belongs to the person."""
 
 _WORD: Final = re.compile(r"[^\s\"'`<>()\[\]{},;=]+")
-_ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+_ENCODED: Final = (re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}"), re.compile(r"[A-Za-z0-9_-]{8,}={0,2}"))
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 _ALNUM: Final = re.compile(r"[\W_]+")
 _COMMON: Final = re.compile(
@@ -64,8 +64,9 @@ def _forms(text: str) -> Iterator[str]:
             break
         seen = plain
     yield seen[::-1]
-    for piece in _ENCODED.findall(seen):
-        yield from _decoded(piece)
+    for pattern in _ENCODED:
+        for piece in pattern.findall(seen):
+            yield from _decoded(piece)
     for piece in _HEX.findall(seen):
         yield bytes.fromhex(piece).decode("latin-1")
 

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal
@@ -75,7 +75,7 @@ class Reach:
     """Absolute folder on the host."""
     inside: str = "/workspace"
     """The same folder as the model's tools name it."""
-    home: str = "/root"
+    home: str = "/home/agent"
     """Home folder as the model's tools name it."""
     mounts: tuple[str, ...] = ("/proc", "/sys", "/dev", "/boot", "/mnt", "/media", "/run", "/host")
 
@@ -94,8 +94,9 @@ class Reach:
         if parts is None:
             return Target(text=text, path=text, place="unknown", linked=True)
         target = self._target(text, parts, linked=linked)
-        if _MAGIC.match(start) and target.place == "workspace":
-            return Target(text=text, path=start, place="outside", names=target.names, linked=True)
+        if target.place == "workspace" and _MAGIC.match(text):
+            # the way over /proc stands for another file in another process: never the plain workspace
+            return replace(target, path=text, place="outside", host=None, linked=True)
         return target
 
     def count_below(self, target: Target, limit: int = MAX_COUNTED) -> int:
@@ -249,7 +250,7 @@ class Reach:
             return False
         path = target.path.rstrip("/") or "/"
         home = self.home.rstrip("/") or "/"
-        if path in ("/", home, "/home", *self.mounts):
+        if path in ("/", home, "/home", "/root", *self.mounts):
             return True
         return target.holds_workspace or home.startswith(path + "/")
 

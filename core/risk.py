@@ -4,6 +4,7 @@ Nothing here runs or changes anything, and nothing the model says of a call lowe
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from core.assessment import Assessment, Case, Finding, Situation, Subject
@@ -25,7 +26,7 @@ HIGH_TOOLS: Final = frozenset({"browser", "edit_file", "upload", "desktop"})
 def _fixed(row: str) -> Assessor:
     def assessed(case: Case) -> Assessment:
         return Assessment(
-            subject=Subject(tool=case.tool, text=all_text(case.arguments)),
+            subject=Subject(tool=case.tool),
             title=case.facts.title or case.tool,
             findings=(Finding(row),),
             parts=case.facts.parts,
@@ -78,7 +79,8 @@ def assess(
         found = assessor(case)
     except ERRORS as error:
         found = _unreadable(case, type(error).__name__)
-    return _with_taint(found, situation)
+    subject = replace(found.subject, text=all_text(arguments))
+    return replace(found, subject=subject, tainted=situation.tainted)
 
 
 def all_text(value: JsonValue) -> str:
@@ -95,21 +97,8 @@ def all_text(value: JsonValue) -> str:
 def _unreadable(case: Case, problem: str) -> Assessment:
     row = "unreadable_high" if case.tool in HIGH_TOOLS else "unreadable"
     return Assessment(
-        subject=Subject(tool=case.tool, text=all_text(case.arguments), opaque="could not be read"),
+        subject=Subject(tool=case.tool, opaque="could not be read"),
         title=case.facts.title or case.tool,
         findings=(Finding(row, detail=problem),),
         parts=case.facts.parts,
-    )
-
-
-def _with_taint(found: Assessment, situation: Situation) -> Assessment:
-    if not situation.tainted:
-        return found
-    return Assessment(
-        subject=found.subject,
-        title=found.title,
-        findings=found.findings,
-        parts=found.parts,
-        notes=found.notes,
-        tainted=True,
     )

@@ -49,8 +49,8 @@ def write_findings(target: Target) -> tuple[Finding, ...]:
 
 def _result(case: Case, target: Target, findings: tuple[Finding, ...], verb: str) -> Assessment:
     return Assessment(
-        subject=Subject(tool=case.tool, text=target.text),
+        subject=Subject(tool=case.tool),
         title=case.facts.title or f"{verb} {target.shown}",
         findings=findings,
-        parts=case.facts.parts or (target.shown,),
+        parts=(target.shown,),
     )

@@ -5,7 +5,7 @@ from typing import Final
 
 from core.assessment import Assessment, Case, Finding, Subject, Words
 from core.reach import Reach, Target
-from core.risk_code import ground, where
+from core.risk_code import ground, ground_name, where
 from core.shell.words import PlainCommand
 from core.shell_reader import Change, CheckedCommand, CommandReading, read_command
 
@@ -139,10 +139,10 @@ def _subject(case: Case, text: str, reading: CommandReading) -> Subject:
     start = _start(case, reach)
     return Subject(
         tool=case.tool,
-        text=text,
         commands=tuple(_words(item, reach, start) for item in reading.commands),
         seen=tuple(seen.argv for seen in reading.seen if seen.words),
         opaque=reading.opaque,
+        where=ground_name(case),
     )
 
 

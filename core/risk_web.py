@@ -72,6 +72,8 @@ def _not_public(address: WebAddress, case: Case) -> str:
     """Return why an address is none of the public web, "" when it is or when the person opened it."""
     if (address.host, address.port) in case.situation.private_allowed:
         return ""
+    if not 0 < address.port < 65536:
+        return "no place that can be reached"
     known = [part for part in case.facts.bindings.get("addresses", "").split(",") if part]
     if _is_ip(address.host):
         known = [address.host]
@@ -321,7 +323,6 @@ def _result(case: Case, findings: tuple[Finding, ...], title: str, action: str) 
     return Assessment(
         subject=Subject(
             tool=case.tool,
-            text="\n".join((case.text("url"), case.text("text"), case.text("query"))).strip(),
             origin=_origin(case),
             action=action,
         ),

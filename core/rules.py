@@ -1,6 +1,7 @@
 """Rules of the person: what to allow, ask or deny beyond the table, and how a rule is matched."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
@@ -11,6 +12,8 @@ from core.vocabulary import Mode
 RuleDecision = Literal["allow", "ask", "ask_strong", "deny"]
 REST: Final = "..."
 """As the last word of `argv`: any more verified options and operands."""
+PATH: Final = "path:"
+"""In front of a glob in `argv`: one or more paths in the workspace."""
 MANAGED_MODES: Final[tuple[Mode, ...]] = ("ask", "auto", "full")
 """Modes of a rule that names none; an allow in read mode must be asked for by name."""
 
@@ -26,6 +29,8 @@ class Rule:
     """Exact tool name, "*", or a pattern for the tools of an MCP server: "mcp:github/list_*"."""
     argv: tuple[str, ...] = ()
     """Words of one plain command; the last may be "..."."""
+    where: Literal["", "sandbox", "host"] = ""
+    """Where commands must run; "" is anywhere."""
     origin: str = ""
     """scheme://host[:port]."""
     actions: tuple[str, ...] = ()
@@ -79,6 +84,8 @@ class Rule:
             self.tool.startswith("mcp:") and fnmatchcase(subject.tool, self.tool)
         ):
             return False
+        if self.where and self.where != subject.where:
+            return False
         if self.origin and self.origin.rstrip("/") != subject.origin:
             return False
         if self.actions and _action(subject.action) not in map(_action, self.actions):
@@ -86,20 +93,70 @@ class Rule:
         return not self.text or self.text in subject.text
 
     def _covers(self, item: Words) -> bool:
-        """Return whether it allows the command; the "..." stands for known options and operands inside only."""
+        """Return whether it allows the command; its "..." stands for known options and operands inside only."""
         if not self._same(item.words):
             return False
-        if self.argv[-1] != REST:
+        if self.argv[-1] != REST and not any(word.startswith(PATH) for word in self.argv):
             return True
-        rest = item.words[len(self.argv) - 1 :]
+        rest = item.words[len(self.argv) - 1 :] if self.argv[-1] == REST else ()
         options = any(word.startswith("-") and word != "-" for word in rest)
         return item.inside and (item.verified or not options)
 
     def _same(self, words: Sequence[str]) -> bool:
-        if self.argv[-1] == REST:
-            head = self.argv[:-1]
-            return tuple(words[: len(head)]) == head
-        return tuple(words) == self.argv
+        return fits(self.argv, words)
+
+
+def fits(pattern: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether words fit the words of a rule.
+
+    Args:
+        pattern: Plain words; "{-q,-k *}" is any number of these options, "path:GLOB" one or more paths,
+            a last "..." any more words.
+        words: One plain command.
+    """
+    if not pattern:
+        return not words
+    first, rest = pattern[0], pattern[1:]
+    if first == REST and not rest:
+        return True
+    if first.startswith("{") and first.endswith("}"):
+        taken = _options_taken(first[1:-1].split(","), words)
+        return any(fits(rest, words[count:]) for count in taken)
+    if first.startswith(PATH):
+        return any(fits(rest, words[count:]) for count in _paths_taken(first[len(PATH) :], words))
+    return bool(words) and words[0] == first and fits(rest, words[1:])
+
+
+def _options_taken(options: Sequence[str], words: Sequence[str]) -> Iterator[int]:
+    """Yield how many words can be taken as options of the set, none included."""
+    taken = 0
+    yield taken
+    known = [option.split() for option in options]
+    while taken < len(words):
+        option = next((item for item in known if item and item[0] == words[taken]), None)
+        if option is None or taken + len(option) > len(words):
+            return
+        taken += len(option)
+        yield taken
+
+
+def _paths_taken(glob: str, words: Sequence[str]) -> Iterator[int]:
+    pattern = re.compile(
+        "".join(
+            _GLOB_PIECES.get(piece, re.escape(piece)) for piece in re.split(r"(\*\*/?|\*|\?)", glob)
+        )
+    )
+    for count, word in enumerate(words, start=1):
+        if (
+            word.startswith(("-", "/", "~"))
+            or ".." in word.split("/")
+            or not pattern.fullmatch(word)
+        ):
+            return
+        yield count
+
+
+_GLOB_PIECES: Final = {"**": ".*", "**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
 
 
 def _action(name: str) -> str:

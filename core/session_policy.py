@@ -25,7 +25,6 @@ KEPT_CHARACTERS: Final = 65_536
 """Characters kept of each."""
 PAGE_TOOLS: Final = frozenset({"browser", "fetch_page", "web_search"})
 """Tools whose results are the words of strangers."""
-SANDBOX_HOME: Final = "/root"
 
 
 class SessionPolicy:

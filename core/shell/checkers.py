@@ -67,7 +67,7 @@ def _find(command: PlainCommand) -> Sequence[Word]:
                 raise UnverifiedError(f"a pattern without quotes: {value.text}")
         elif word.text not in FIND_FLAGS:
             raise UnverifiedError(f"find {word.text}")
-    return starts
+    return starts or [Word(".")]
 
 
 def _sed(command: PlainCommand) -> Sequence[Word]:

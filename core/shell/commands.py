@@ -186,15 +186,13 @@ class _Walk:
         self._words: list[Token] = []
         self._redirects: list[Redirect] = []
         self._redirecting = ""
-        self._body = ""
+        self._document: Token | None = None
 
     def walk(self, text: str) -> None:
         """Take all tokens."""
         for token in tokens(text, self._finder.variables):
             for inner in token.inner:
-                self._finder.find(
-                    inner, self._folders.saved(), depth=self._depth + 1, within=self._pipeline
-                )
+                self._find_inner(inner)
             if token.operator:
                 self._operator(token)
             else:
@@ -204,11 +202,16 @@ class _Walk:
                 return
         self._end()
 
+    def _find_inner(self, text: str) -> None:
+        """Look into a text that runs to make a word of the command at hand."""
+        folders = self._folders.saved()
+        self._finder.find(text, folders, depth=self._depth + 1, within=self._pipeline)
+
     def _word(self, token: Token) -> None:
         if self._redirecting:
             self._redirects.append(Redirect(self._redirecting, token))
             if self._redirecting == "<<<":
-                self._body = token.text
+                self._document = Token("<<<", body=token.text)
             self._redirecting = ""
             return
         if not self._words and token.text in _SKIPPED and not token.quoted:
@@ -218,7 +221,7 @@ class _Walk:
     def _operator(self, token: Token) -> None:
         operator = token.text
         if operator in ("<<", "<<-"):
-            self._body = token.body
+            self._document = token  # its body is known when the line ends
         elif operator in REDIRECTS:
             self._redirecting = operator
         elif operator == "(":
@@ -247,8 +250,10 @@ class _Walk:
             self._folders.joined(operator)
 
     def _end(self) -> None:
-        words, redirects, body = self._words, self._redirects, self._body
-        self._words, self._redirects, self._redirecting, self._body = [], [], "", ""
+        words, redirects, document = self._words, self._redirects, self._document
+        self._words, self._redirects, self._redirecting, self._document = [], [], "", None
+        for inner in document.inner if document else ():
+            self._find_inner(inner)
         environment = []
         while words and (assigned := self._finder.assign(words[0])) is not None:
             environment.append(assigned)
@@ -264,7 +269,7 @@ class _Walk:
             place=self._place,
             environment=tuple(environment),
             within=self._within,
-            body=body,
+            body=document.body if document else "",
         )
         self._finder.add(seen, self._folders, self._depth)
         if words:

@@ -80,10 +80,17 @@ def _by_name(
         yield "commit", rest[0]
     elif name == "rm":
         yield from (("delete", word) for word in rest[1:] if not word.text.startswith("-"))
+    elif name in ("clone", "init", "worktree", "submodule"):
+        yield from (("write", word) for word in rest[1:] if _is_place(word))
     elif name == "config":
         yield from _config(rest[1:], texts)
     elif _is_hard(name, texts):
         yield "destroy", rest[0]
+
+
+def _is_place(word: Token) -> bool:
+    """Return whether an operand may be the folder a repository is put in."""
+    return not word.text.startswith("-") and "://" not in word.text and "@" not in word.text
 
 
 def _is_hard(name: str, texts: Sequence[str]) -> bool:

@@ -220,8 +220,8 @@ class _Lexer:
             self._substitute(token, text[at + 2 : end], end + 1)
         elif text.startswith("${", at):
             end = _closing(text, at + 1, "{", "}")
-            self._braced(token, text[at + 2 : end], quoted=quoted)
             self._at = end + 1
+            self._braced(token, text[at + 2 : end], quoted=quoted)
         elif text.startswith("$'", at) and not quoted:
             self._ansi(token)
         elif text.startswith('$"', at) and not quoted:

@@ -28,6 +28,7 @@ class CommandForm:
     deep: frozenset[str] = frozenset()
     number: bool = False
     deep_always: bool = False
+    here: bool = False
     glob: bool = False
 
 

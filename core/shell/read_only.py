@@ -62,7 +62,7 @@ def _read_words(command: PlainCommand, form: CommandForm) -> tuple[Sequence[Word
         if word.glob and form.operands == "one_read":
             raise UnverifiedError("a pattern where one name is meant")
     deep = form.deep_always or bool(parsed.names & form.deep)
-    if deep and not words:
+    if (deep or form.here) and not words:
         words = [Word(".")]
     return words, deep
 

@@ -1,5 +1,7 @@
 """Drives the browser tool on the test site, with the elements named by their marks (`data-t`)."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from core.surroundings import BrowserSnapshotted
 from tests.support.fake_call import FakeCall
 from tests.support.site_server import Site
 from tools.browser.arguments import BrowserArguments
+from tools.browser.enrich import Enricher
 from tools.browser.tab import PageElement, Snapshot, Tab
 from tools.browser.tool import BrowserTool
 
@@ -73,6 +76,16 @@ class Driving:
             f"no {mark} in {[element.mark for element in self.seen.elements]}"
         )
         return element.ref
+
+    @contextlib.contextmanager
+    def using(self, enricher: Enricher) -> Iterator[None]:
+        """Let lists be added to by another enricher."""
+        session = self.tool.session
+        usual, session.enricher = session.enricher, enricher
+        try:
+            yield
+        finally:
+            session.enricher = usual
 
     async def script(self, source: str) -> Any:
         """Run a script in the page, as the page itself would."""

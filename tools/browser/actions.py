@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CLICK_TIMEOUT_MS = 2500
 COVERED_TIMEOUT_MS = 800
+PERFORMING = "performing click action"
+"""In Playwright's report of a click that timed out after it had been dispatched."""
 ACT_LIMIT_S = 8.0
 GOTO_TIMEOUT_MS = 20_000
 GOTO_LIMIT_S = 25.0
@@ -194,10 +196,17 @@ async def click(act: Act) -> str:
         # Playwright takes an image map's area for invisible.
         await act.on_page(element.evaluate("e => e.click()"))
     else:
-        await act.on_page(
-            (await _clickable(element, state.input_type)).click(timeout=_patience_ms(act.tab, ref))
-        )
+        await _press(act, await _clickable(element, state.input_type), _patience_ms(act.tab, ref))
     return f"click on [{ref}] {state.role} {state.name!r}"
+
+
+async def _press(act: Act, element: "ElementHandle", timeout_ms: int) -> None:
+    """Click; a page that is slow to take note of a click that was dispatched is no failure."""
+    try:
+        await act.on_page(element.click(timeout=timeout_ms))
+    except BrowserError as error:
+        if PERFORMING not in str(error.__cause__):
+            raise
 
 
 def _patience_ms(tab: Tab, ref: int) -> int:

@@ -125,9 +125,9 @@ class BrowserArguments(ToolArguments):
         }
         asked = str(named.get("action", ""))
         named["action"] = ACTION_ALIASES.get(asked, asked)
-        if asked in ("scroll_up", "scroll_down"):
-            distance = abs(int(named.get("dy", SCREENFUL)))
-            named["dy"] = -distance if asked == "scroll_up" else distance
+        distance = named.get("dy", SCREENFUL)
+        if asked in ("scroll_up", "scroll_down") and isinstance(distance, int):
+            named["dy"] = -abs(distance) if asked == "scroll_up" else abs(distance)
         return named
 
     @model_validator(mode="after")

@@ -11,7 +11,8 @@ import functools
 import logging
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from tools.browser.faults import page_faults
@@ -43,17 +44,18 @@ class BridgeError(Exception):
 
 
 @functools.cache
-def dom_service() -> Any:
+def dom_service(find_version: Callable[[str], str] = metadata.version) -> Any:
     """Import and return browser-use's DomService.
+
+    Args:
+        find_version: Tells the version of an installed package.
 
     Raises:
         BridgeError: It is not installed or of another version. Go on without it.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
-        found = version("browser-use")
-    except PackageNotFoundError as error:
+        found = find_version("browser-use")
+    except metadata.PackageNotFoundError as error:
         raise BridgeError("browser-use is not installed") from error
     if not found.startswith(SUPPORTED):
         raise BridgeError(f"browser-use {found} is not {SUPPORTED}x")

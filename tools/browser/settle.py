@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 QUIET_MS = 80
 QUIET_LIMIT_MS = 1500
+UNRESPONSIVE_S = 4.0
+"""A page that does not even answer that it is busy for so long counts as hung."""
 NAVIGATION_LIMIT_S = 8.0
 TRIES = 4
 
@@ -64,31 +66,48 @@ async def race_dialog(tab: Tab, work: Coroutine[Any, Any, T], limit_s: float) ->
 
 
 async def settle(tab: Tab) -> None:
-    """Wait for a navigation under way, then until the page stops changing: 80 ms of quiet, 1.5 s at most."""
+    """Wait for a navigation under way, then until the page stops changing: 80 ms of quiet, 1.5 s at most.
+
+    Raises:
+        BrowserError: The page answers to nothing (code page_unresponsive).
+    """
     deadline_s = time.monotonic() + NAVIGATION_LIMIT_S
     for _ in range(TRIES):
-        await _navigated(tab, deadline_s - time.monotonic())
+        if not tab.settled.is_set():
+            # A slow server is not waited for for ever: the list shows what there is.
+            await _unless_dialog(tab, tab.settled.wait(), max(0.05, deadline_s - time.monotonic()))
         if tab.dialog is not None or tab.crashed:
             return
+        quiet = tab.page.evaluate(_QUIET, [QUIET_MS, QUIET_LIMIT_MS])
         try:
-            async with asyncio.timeout(QUIET_LIMIT_MS / 1000 + 1):
-                await tab.page.evaluate(_QUIET, [QUIET_MS, QUIET_LIMIT_MS])
+            answered = await _unless_dialog(tab, quiet, UNRESPONSIVE_S)
         except page_faults():
-            # The document went away while it was watched: another one is coming, or the page hangs.
-            if tab.settled.is_set() and time.monotonic() > deadline_s:
-                return
+            # The document went away while it was watched: another one is coming.
             continue
-        if tab.settled.is_set():
+        if not answered:
+            raise unresponsive()
+        if tab.settled.is_set() or tab.dialog is not None:
             return
 
 
-async def _navigated(tab: Tab, limit_s: float) -> None:
-    """Wait for a navigation under way, unless a dialog asks first or a slow server takes too long."""
-    if tab.settled.is_set():
-        return
-    waits = [asyncio.ensure_future(event.wait()) for event in (tab.settled, tab.dialog_opened)]
+def unresponsive() -> BrowserError:
+    """Return the error for a page that answers to nothing."""
+    return BrowserError(
+        "The page does not answer.",
+        hint="It may be in an endless loop: use go_to or close_tab.",
+        code="page_unresponsive",
+    )
+
+
+async def _unless_dialog(tab: Tab, work: Coroutine[Any, Any, object], limit_s: float) -> bool:
+    """Wait for `work`; False when it is not done in time, True when it is or a dialog opened first."""
+    waits = [asyncio.ensure_future(work), asyncio.ensure_future(tab.dialog_opened.wait())]
     try:
-        await asyncio.wait(waits, timeout=max(limit_s, 0.05), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(waits, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        if waits[0].done():
+            waits[0].result()
+        return any(wait.done() for wait in waits)
     finally:
         for wait in waits:
             wait.cancel()
+            wait.add_done_callback(forget_outcome)

@@ -10,6 +10,7 @@ from core.errors import BrowserError
 from tools.browser.clean import clean, clean_line
 from tools.browser.enrich import Enricher
 from tools.browser.faults import page_faults
+from tools.browser.settle import unresponsive
 from tools.browser.tab import PageElement, Snapshot, Tab
 
 if TYPE_CHECKING:
@@ -106,11 +107,7 @@ async def scan_frames(tab: Tab) -> list[FrameScan]:
     scans = await asyncio.gather(*(_scan_frame(tab, frame) for frame in frames))
     if scans[0] is None:
         check_usable(tab)
-        raise BrowserError(
-            "The page does not answer.",
-            hint="It may be in an endless loop: use go_to or close_tab.",
-            code="page_unresponsive",
-        )
+        raise unresponsive()
     return [scan for scan in scans if scan is not None]
 
 

@@ -1,5 +1,7 @@
 """One browser and one site for all modules here; each test begins with a fresh tab."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +9,24 @@ import pytest
 
 from tests.support.driving import Driving
 from tests.support.site_server import Site
+
+BLOCKED = bool(os.environ.get("HANDRAIL_BLOCK_BROWSER_USE"))
+"""Set it to run these tests as on a machine without browser-use."""
+if BLOCKED:
+    sys.modules["browser_use"] = None  # type: ignore[assignment]
+
+
+@pytest.fixture(scope="package")
+def with_dom() -> bool:
+    """Whether browser-use adds to the lists."""
+    return not BLOCKED
+
+
+@pytest.fixture
+def browser_use() -> None:
+    """Requires browser-use not to be blocked."""
+    if BLOCKED:
+        pytest.skip("browser-use is blocked by HANDRAIL_BLOCK_BROWSER_USE.")
 
 
 @pytest.fixture(scope="package")

@@ -25,7 +25,6 @@ async def test_a_page_is_opened_and_listed(browser: Driving) -> None:
     [
         ("plain", "did plain"),
         ("onclick", "did onclick"),
-        ("listener", "did listener"),
         ("role", "did role"),
         ("svg", "did svg"),
         ("own", "did own true"),
@@ -39,6 +38,17 @@ async def test_a_click_arrives(browser: Driving, mark: str, title: str) -> None:
     said = await browser.act("click", mark)
     assert browser.title == title
     assert said.startswith("click on [")
+
+
+async def test_an_element_with_nothing_but_a_listener_is_clicked(
+    browser: Driving, with_dom: bool
+) -> None:
+    await browser.go("/kitchen.html")
+    if not with_dom:
+        assert browser.marked("listener") is None
+        return
+    await browser.act("click", "listener")
+    assert browser.title == "did listener"
 
 
 async def test_an_image_maps_area_is_clicked(browser: Driving) -> None:

@@ -15,7 +15,7 @@ TARGET = 1.5
 TIMEOUT_S = 60.0
 KEY = "§"
 """A key that is nowhere on the screen."""
-PROMPT = "Type a task"
+PROMPT = "What should be done?"
 """What Handrail's empty prompt shows."""
 
 

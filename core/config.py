@@ -54,12 +54,6 @@ class SandboxSettings(SettingsGroup):
     """auto (Docker, else the local cage), docker, local (bubblewrap or Landlock) or none (no cage; every call asks)."""
     image: str = "handrail-sandbox:base"
     """Image of the container."""
-    memory_mib: int = Field(default=1024, ge=64, le=1_048_576)
-    """Memory of the sandbox in MiB."""
-    cpus: float = Field(default=2.0, gt=0, le=1024)
-    """Processors the container may use."""
-    max_processes: int = Field(default=256, ge=16, le=100_000)
-    """Processes and threads at once in the sandbox."""
 
 
 class BrowserSettings(SettingsGroup):

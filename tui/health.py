@@ -6,7 +6,7 @@ Each check runs in a thread of its own, so that one that hangs costs its row and
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,18 +26,25 @@ class HealthRow:
     """Without it no run can work."""
     hint: str = ""
     """What to do when it is not in order."""
+    returned: bool = True
+    """False: the check did not come back in time and still hangs."""
 
 
 Check: TypeAlias = Callable[[], Sequence[HealthRow]]
 """Looks at one thing; may block; returns its rows in order."""
 
 
-def run_checks(checks: Mapping[str, Check], deadline_s: float = DEADLINE_S) -> list[HealthRow]:
+def run_checks(
+    checks: Mapping[str, Check],
+    deadline_s: float = DEADLINE_S,
+    needed: Collection[str] = (),
+) -> list[HealthRow]:
     """Run all checks at once.
 
     Args:
         checks: By the name that their row has where they do not come back.
         deadline_s: Seconds they have together.
+        needed: Checks without whose part no run can work.
 
     Returns:
         The rows, in the order of the checks.
@@ -60,7 +67,8 @@ def run_checks(checks: Mapping[str, Check], deadline_s: float = DEADLINE_S) -> l
     return [
         row
         for name in checks
-        for row in found.get(name) or [HealthRow(name=name, ok=False, detail=missing)]
+        for row in found.get(name)
+        or [HealthRow(name=name, ok=False, needed=name in needed, detail=missing, returned=False)]
     ]
 
 

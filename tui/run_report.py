@@ -147,7 +147,8 @@ def surroundings_line(record: Record) -> str:
     """Return a line on a sandbox or browser that came up or failed, "" for anything else."""
     event = record.event
     if isinstance(event, SandboxChanged) and event.state in ("ready", "lost", "unavailable"):
-        return f"sandbox  {event.state}: {event.label} {event.detail}"
+        words = (event.state, event.detail if event.state == "unavailable" else event.label)
+        return f"sandbox  {': '.join(words)}"
     if isinstance(event, BrowserChanged) and event.state == "unavailable":
         return f"browser  unavailable: {event.detail}"
     return ""

@@ -8,11 +8,13 @@ from pathlib import Path
 from core.config import Settings
 from core.egress import EgressPolicy
 from core.egress_upstream import upstream_from
+from core.errors import SandboxUnavailableError
 from core.events import Event
-from core.ports import EventSink, FileContent, FileEntry, Files, Places, Sandbox, Tool
+from core.ports import EventSink, Places, Tool
 from core.preimage import PreimageStore
 from core.session import Closable
 from core.workspace import WorkspaceFiles
+from sandbox.choice import SandboxSettings
 from sandbox.manager import SandboxManager
 from tools.ask_human import AskHuman
 from tools.browser.tool import BrowserTool
@@ -49,35 +51,6 @@ class LateSink:
             sink(event)
 
 
-class SandboxOrHostFiles:
-    """Files as the sandbox sees them while there is one, else as the host does (`core.ports.Files`)."""
-
-    def __init__(self, sandbox: Sandbox, host: Files) -> None:
-        """Serve from `sandbox` where it can be used, else from `host`."""
-        self._sandbox = sandbox
-        self._host = host
-
-    async def read(self, path: str, offset: int = 0, limit: int = 1 << 20) -> FileContent:
-        """Read a part of a file."""
-        return await self._files.read(path, offset, limit)
-
-    async def write(self, path: str, data: bytes) -> None:
-        """Write a whole file."""
-        await self._files.write(path, data)
-
-    async def remove(self, path: str) -> None:
-        """Remove a file."""
-        await self._files.remove(path)
-
-    async def list(self, path: str = "", depth: int = 1, limit: int = 1000) -> Sequence[FileEntry]:
-        """List a folder."""
-        return await self._files.list(path, depth, limit)
-
-    @property
-    def _files(self) -> Files:
-        return self._host if self._sandbox.unavailable() else self._sandbox.files
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
     """What a session works with."""
@@ -89,6 +62,25 @@ class Toolbox:
     """Ended with the session."""
 
 
+class Preparation:
+    """Finds out what the tools can use, before the first step of a run (`core.session.SessionParts.prepare`)."""
+
+    def __init__(self, sandbox: SandboxManager, *, required: bool) -> None:
+        """Prepare `sandbox`; a run without it fails when it is `required`."""
+        self._sandbox = sandbox
+        self._required = required
+
+    async def __call__(self) -> None:
+        """Look for the sandbox.
+
+        Raises:
+            SandboxUnavailableError: It is required and cannot be had.
+        """
+        await self._sandbox.prepare()
+        if self._required and (reason := self._sandbox.unavailable()):
+            raise SandboxUnavailableError(reason)
+
+
 def packed_toolbox(settings: Settings, places: Places, record: EventSink) -> Toolbox:
     """Put the tools of a session together; nothing is started.
 
@@ -98,9 +90,9 @@ def packed_toolbox(settings: Settings, places: Places, record: EventSink) -> Too
         record: Takes facts about the sandbox.
     """
     egress = EgressPolicy(upstream=upstream_from(os.environ))
-    sandbox = _sandbox(settings, places, record)
     host_files = WorkspaceFiles(places.workspace)
-    files = SandboxOrHostFiles(sandbox, host_files)
+    sandbox = SandboxManager(_sandbox_settings(settings, places), host_files, record)
+    files = sandbox.files
     browser = _browser(settings, places.session, egress)
     workspace = places.workspace
     tools: list[Tool] = [
@@ -117,10 +109,12 @@ def packed_toolbox(settings: Settings, places: Places, record: EventSink) -> Too
     return Toolbox(tools=tools, sandbox=sandbox, egress=egress, resources=(browser, sandbox))
 
 
-def _sandbox(settings: Settings, places: Places, record: EventSink) -> SandboxManager:
-    chosen = settings.sandbox
-    return SandboxManager(
-        kind=chosen.kind, workspace=places.workspace, image=chosen.image, record=record
+def _sandbox_settings(settings: Settings, places: Places) -> SandboxSettings:
+    return SandboxSettings(
+        workspace=places.workspace,
+        session=places.session,
+        choice=settings.sandbox.kind,
+        image=settings.sandbox.image,
     )
 
 

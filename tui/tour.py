@@ -72,7 +72,7 @@ class Tour:
         """
         server, folder = TourServer(), TourFolder()
         await server.start()
-        return assembled(
+        made = assembled(
             SessionPlan(
                 configuration=replace(self._configuration, settings=self._settings(), origins={}),
                 places=folder.places,
@@ -84,6 +84,7 @@ class Tour:
                 afterwards=(folder,),
             )
         )
+        return made.session
 
     async def open_and_start(self) -> Session:
         """Open the session and start its task, for the screen."""

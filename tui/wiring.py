@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,17 +11,18 @@ from core.assessment import Situation
 from core.budget import Limits
 from core.config_layers import config_dir
 from core.config_load import Configuration
-from core.errors import ConfigError
+from core.errors import ConfigError, SandboxUnavailableError
 from core.events import NoticeRaised
 from core.model_openai import OpenAIModel
 from core.ports import Model, Places, Tool
 from core.profile import Profile, load_profile
 from core.session import Closable, Session, SessionParts, SessionSettings
 from core.session_policy import SessionPolicy
+from sandbox.manager import SandboxManager
 from tui.crash import explained_crash
 from tui.model_choice import built_model, check_model, choose_model
 from tui.session_folders import new_session_folder
-from tui.toolbox import LateSink, packed_toolbox
+from tui.toolbox import LateSink, Preparation, Toolbox, packed_toolbox
 from tui.version import version
 
 
@@ -35,6 +37,8 @@ class SessionPlan:
     model: Model | None
     scripted: bool = False
     """The model is the tour's script."""
+    needs_sandbox: bool = False
+    """A run fails where the sandbox that the settings name cannot be had."""
     open_hosts: frozenset[tuple[str, int]] = frozenset()
     """Private hosts and ports that are let through."""
     resources: Sequence[Closable] = field(default_factory=tuple)
@@ -43,7 +47,15 @@ class SessionPlan:
     """Things that end after all others."""
 
 
-def assembled(plan: SessionPlan) -> Session:
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A session and what it works with."""
+
+    session: Session
+    toolbox: Toolbox
+
+
+def assembled(plan: SessionPlan) -> Assembled:
     """Make the session that is planned.
 
     Raises:
@@ -77,13 +89,13 @@ def assembled(plan: SessionPlan) -> Session:
             tools=offered_tools(toolbox.tools, profile),
             policy=SessionPolicy(situation),
             attended=plan.attended,
-            prepare=toolbox.sandbox.prepare,
+            prepare=Preparation(toolbox.sandbox, required=plan.needs_sandbox),
             explain_defect=explained_crash,
             resources=(*plan.resources, *toolbox.resources, *plan.afterwards),
         )
     )
     sink.join(session.log.append)
-    return session
+    return Assembled(session, toolbox)
 
 
 def limits_of(configuration: Configuration, profile: Profile) -> Limits:
@@ -131,6 +143,7 @@ class Wiring:
         workspace: Path,
         *,
         attended: bool,
+        on_screen: bool = False,
         folder: Path | None = None,
     ) -> None:
         """Plan a session.
@@ -139,12 +152,15 @@ class Wiring:
             configuration: Settings.
             workspace: Absolute, resolved.
             attended: Somebody answers decisions.
+            on_screen: A person watches: the sandbox is brought up before it is asked for, and where it cannot be
+                had the run goes on without it. Headless, a sandbox that the settings name must be there.
             folder: Folder of an earlier session to go on with, None for a new one.
         """
         self._configuration = configuration
         self._places = Places(workspace=workspace, session=folder or new_session_folder())
         self._attended = attended
-        self._warming: asyncio.Task[None] | None = None
+        self._on_screen = on_screen
+        self._warming: list[asyncio.Task[None]] = []
 
     async def open_session(self) -> Session:
         """Open the session.
@@ -170,17 +186,21 @@ class Wiring:
         return self._open(None)
 
     def _open(self, model: OpenAIModel | None) -> Session:
-        session = assembled(
+        made = assembled(
             SessionPlan(
                 configuration=self._configuration,
                 places=self._places,
                 attended=self._attended,
                 model=model,
+                needs_sandbox=not self._on_screen and self._names_sandbox,
                 resources=(model,) if model else (),
             )
         )
+        session = made.session
         if model:
-            self._warming = asyncio.create_task(model.warm())
+            self._warming.append(asyncio.create_task(model.warm()))
+        if model and self._on_screen:
+            self._warming.append(asyncio.create_task(_brought_up(made.toolbox.sandbox)))
         if (problem := self._configuration.problem) is not None:
             hint = f"{problem.hint} The mode is read until it is mended.".strip()
             session.log.append(
@@ -188,10 +208,20 @@ class Wiring:
             )
         return session
 
+    @property
+    def _names_sandbox(self) -> bool:
+        return self._configuration.settings.sandbox.kind in ("docker", "local")
+
     def _model(self) -> OpenAIModel:
         choice = choose_model(self._configuration)
         check_model(self._configuration, choice)
         return built_model(self._configuration, choice)
+
+
+async def _brought_up(sandbox: SandboxManager) -> None:
+    """Start the sandbox while nobody waits for it; why it cannot be is in the log."""
+    with suppress(SandboxUnavailableError):
+        await sandbox.start()
 
 
 def _system_prompt(profile: Profile) -> str:

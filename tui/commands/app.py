@@ -7,6 +7,8 @@ import asyncio
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,12 @@ from tui.exits import ANSWERED, GAVE_UP
 if TYPE_CHECKING:
     from core.config_load import Configuration
     from tui.session_port import Findings, LookAround, SessionLike
+    from tui.wiring import Wiring
 
 HELP = "the full-screen app in the current folder"
 DEFAULT_THEME = "dark"
+SWITCH_S = 0.0005
+"""How long an importing thread keeps the interpreter to itself; Python's own 5 ms, ten times a key, can be seen."""
 FULL_WORD = "FULL"
 FULL_WARNING = (
     "Mode full runs every call without a question, except the few that are always asked.\n"
@@ -92,6 +97,17 @@ def require_terminal() -> None:
         raise ConfigError("This terminal cannot draw (TERM).", hint=hint, code="no_terminal")
 
 
+@contextmanager
+def yielding_threads() -> Iterator[None]:
+    """Let the screen have its turn more often while a thread imports, so that the first keys show at once."""
+    usual_s = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual_s)
+
+
 class LateSession:
     """The session of the app, chosen and opened after the first paint."""
 
@@ -107,6 +123,7 @@ class LateSession:
         self._workspace = workspace
         self._folder = folder
         self._configuration: Configuration | None = None
+        self._wiring: Wiring | None = None
 
     async def open(self) -> "SessionLike":
         """Open the session.
@@ -114,11 +131,14 @@ class LateSession:
         Raises:
             HandrailError: It cannot be opened; the app shows why.
         """
-        configuration = await asyncio.to_thread(self._load)
+        with yielding_threads():
+            configuration = await asyncio.to_thread(self._load)
         from tui.wiring import Wiring
 
-        wiring = Wiring(configuration, self._workspace, attended=True, folder=self._folder)
-        return await wiring.open_without_model()
+        self._wiring = Wiring(
+            configuration, self._workspace, attended=True, on_screen=True, folder=self._folder
+        )
+        return await self._wiring.open_without_model()
 
     @property
     def look_around(self) -> "LookAround | None":
@@ -126,7 +146,9 @@ class LateSession:
         return self._look_around
 
     async def _look_around(self) -> "Findings":
-        configuration = self._configuration or await asyncio.to_thread(self._load)
+        configuration = self._configuration
+        if configuration is None:
+            configuration = await asyncio.to_thread(self._load)
         from tui.findings import look_around
 
         return await look_around(configuration, LateTour(self._options).open)
@@ -156,7 +178,8 @@ class LateTour:
         Raises:
             HandrailError: It cannot be opened; the app shows why.
         """
-        configuration = await asyncio.to_thread(self._load)
+        with yielding_threads():
+            configuration = await asyncio.to_thread(self._load)
         from tui.tour import Tour
 
         return await Tour(configuration, attended=True).open_and_start()

@@ -1,7 +1,7 @@
 """A model behind a chat completions API: builds requests, tries again where that helps, learns the server's ways."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from core.call_reading import CallIds
@@ -56,6 +56,7 @@ class ChatModel:
         self._learned = dict(self._store.load(options.base_url, options.model))
         self._bodies = bodies or BodyBuilder(options.model, options.parameters)
         self._ids = CallIds()
+        self._built: tuple[ModelRequest, dict[str, str], BuiltBody] | None = None
         self.counter = counter or TokenCounter()
         """Estimates tokens for this model and learns from what the server reports."""
 
@@ -120,18 +121,24 @@ class ChatModel:
                 async for piece in pieces:
                     yield piece
 
-    async def model_names(self) -> tuple[str, ...]:
-        """Return the models the server offers, none where it does not tell."""
+    async def model_entries(self) -> tuple[Mapping[str, object], ...]:
+        """Return what the server says of each model it offers, nothing where it does not tell."""
         try:
             answer = await self._connection.get("/models")
             listed = mapping_of(json.loads(answer.text))
         except (ConnectionFailedError, ValueError):
             return ()
-        names = (text_of(mapping_of(item).get("id")) for item in items_of(listed.get("data")))
-        return tuple(name for name in names if name)
+        entries = (mapping_of(item) for item in items_of(listed.get("data")))
+        return tuple(entry for entry in entries if text_of(entry.get("id")))
 
     def _build(self, request: ModelRequest) -> BuiltBody:
-        return self._bodies.build(request, self.flags, self._learned)
+        """Build the body once for a request, however often it is asked for."""
+        learned = dict(self._learned)
+        if self._built is not None and self._built[0] is request and self._built[1] == learned:
+            return self._built[2]
+        body = self._bodies.build(request, self.flags, learned)
+        self._built = (request, learned, body)
+        return body
 
     async def _try_once(
         self, request: ModelRequest, budget: RetryBudget
@@ -203,7 +210,7 @@ class ChatModel:
             verb = "Put a valid key into" if options.api_key else "No key is set: put one into"
             hint = f"{verb} {options.key_env}."
         elif error.code == "model_not_found" and options.lists_models:
-            names = await self.model_names()
+            names = [text_of(entry.get("id")) for entry in await self.model_entries()]
             shown = ", ".join(names[:MAX_NAMES_SHOWN]) + (
                 ", ..." if len(names) > MAX_NAMES_SHOWN else ""
             )

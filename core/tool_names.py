@@ -73,7 +73,8 @@ class ToolNames:
             return FoundTool(exact, changed=False)
         bare = bare_name(received)
         meant = self._specs.get(bare) or self._specs.get(self._wire.get(bare, ""))
-        if meant is None:
+        if meant is None and bare.isascii():
+            # A look-alike letter or a hidden character makes another name, never this one.
             candidates = self._loose.get(_loosened(bare), [])
             meant = self._specs[candidates[0]] if len(candidates) == 1 else None
         return FoundTool(meant, changed=True) if meant is not None else None

@@ -9,6 +9,11 @@ from typing import Any
 Body = Mapping[str, Any]
 Check = Callable[[Body, Any, Mapping[str, Any]], bool]
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+|\*)\]")
+_EMPTY_CONTENT: dict[str, str | None] = {
+    "null_or_absent": None,
+    "empty_string": "",
+    "single_space": " ",
+}
 _KEYED_BY_NAME = ("properties", "$defs", "definitions", "patternProperties")
 
 
@@ -110,14 +115,10 @@ def _neighbours(body: Body) -> list[tuple[str, str]]:
 
 
 def _assistant_content(body: Body, wanted: str) -> bool:
-    allowed: list[str | None] = {
-        "null_or_absent": [None],
-        "empty_string": [""],
-        "single_space": [" "],
-    }[wanted]
+    allowed = _EMPTY_CONTENT[wanted]
     turns = [message for message in _messages(body) if message.get("tool_calls")]
     return all(
-        message.get("content") in allowed
+        message.get("content") == allowed
         for message in turns
         if not (message.get("content") or "").strip()
     )

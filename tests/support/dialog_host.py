@@ -1,9 +1,11 @@
 """An app that shows one screen or widget, a session that records answers, and keys with a given time of arrival."""
 
 import asyncio
+from collections.abc import Sequence
 
 from textual import events
 from textual.app import App, ComposeResult
+from textual.filter import LineFilter
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -21,6 +23,7 @@ from tests.support.fake_clock import FakeClock
 from tui.line_filter import SafeLineFilter
 from tui.screens.armed import ArmedScreen
 from tui.screens.dialog_end import DialogContext, DialogEnd
+from tui.theme_register import register_theme
 
 
 class DecidingSession:
@@ -104,12 +107,15 @@ class DialogHost(App[None]):
 
     CSS = "Screen { background: $background; }"
 
-    def __init__(self, *, theme: str = "textual-dark", widget: Widget | None = None) -> None:
+    def __init__(self, *, theme: str = "handrail-dark", widget: Widget | None = None) -> None:
         super().__init__()
-        self._filters.append(SafeLineFilter())
-        self.theme = theme
+        self.animation_level = "none"
+        self.theme = register_theme(self, theme)
         self.widget = widget
         self.ends: list[DialogEnd | None] = []
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), SafeLineFilter()]
 
     def compose(self) -> ComposeResult:
         if self.widget is not None:

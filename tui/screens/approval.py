@@ -150,7 +150,9 @@ class ApprovalScreen(ArmedScreen):
 
     def show_state(self) -> None:
         """Show whether keys count, what approving takes, and how many keys were ignored."""
-        self.dialog.border_title = say.heading(self._prompt, self.place)
+        self.dialog.border_title = say.heading(
+            self._prompt, self.context.place_of(self.decision_id)
+        )
         self.dialog.set_class(self.armed, "-armed")
         if self.body.end_in_view:
             self.arming.end_seen()
@@ -193,7 +195,9 @@ class ApprovalScreen(ArmedScreen):
         self.body.show_lines(lines)
         marks = Content(say.marks_text(prompt, lines))
         self.query_one("#approval-marks", Static).update(marks)
-        hints = key_hints([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=() if prompt.diff else ("diff",))
+        hidden = {"diff": not prompt.diff, "leave('next')": self.context.is_alone}
+        useless = [action for action, is_hidden in hidden.items() if is_hidden]
+        hints = key_hints([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=useless)
         self.query_one("#approval-keys", Static).update(hints)
         self.arming.content_changed(self.now())
         self.call_after_refresh(self.note_painted)

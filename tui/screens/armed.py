@@ -12,7 +12,7 @@ from tui.screens.dialog_end import DialogContext, DialogEnd, Leaving
 
 if TYPE_CHECKING:
     from textual import events
-    from textual.binding import Binding, BindingType
+    from textual.binding import BindingType
     from textual.timer import Timer
 
     from tui.session_port import SessionLike
@@ -56,14 +56,6 @@ class ArmedScreen(ModalScreen[DialogEnd]):
     def unsent_text(self) -> str:
         """What was typed here and would be lost; "" for nothing."""
         return ""
-
-    @property
-    def place(self) -> str:
-        """Which of the open decisions this is: " 1 of 2", "" while it is not known."""
-        ids = list(self.context.queue.open)
-        return (
-            f" {ids.index(self.decision_id) + 1} of {len(ids)}" if self.decision_id in ids else ""
-        )
 
     @property
     def terminal_size(self) -> tuple[int, int]:
@@ -119,11 +111,6 @@ class ArmedScreen(ModalScreen[DialogEnd]):
         event.stop()
         self.arming.paste(event.time)
         self.update_arming()
-
-    def bindings_here(self) -> list["Binding"]:
-        """Return this dialog's own bindings with the keys they are on now."""
-        active = self.active_bindings.values()
-        return [found.binding for found in active if found.node is self]
 
     def action_named(self, key: str) -> str:
         """Return the action this dialog has on a key, "" if there is none."""

@@ -24,6 +24,16 @@ class DialogContext:
     now: Callable[[], float] = time.monotonic
     """Seconds on the clock of `Key.time`."""
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other decision is known to be open."""
+        return len(self.queue.open) < 2
+
+    def place_of(self, decision_id: str) -> str:
+        """Return which of the open decisions it is: " 1 of 2", "" while that is not known."""
+        ids = list(self.queue.open)
+        return f" {ids.index(decision_id) + 1} of {len(ids)}" if decision_id in ids else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogEnd:

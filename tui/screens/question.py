@@ -100,7 +100,7 @@ class QuestionScreen(ArmedScreen):
     def compose(self) -> "ComposeResult":
         """Lay out the question, a list and a field for the answer, and the keys."""
         with Vertical(id="question"):
-            yield TextBlock(id="question-text")
+            yield TextBlock(id="question-text", is_prose=True)
             yield RowList(id="question-options")
             yield AnswerArea(self._draft, compact=True, soft_wrap=True)
             yield Static(id="question-status")
@@ -162,7 +162,8 @@ class QuestionScreen(ArmedScreen):
 
     def show_state(self) -> None:
         """Show whether keys count."""
-        self.dialog.border_title = Content(f"QUESTION{self.place}")
+        place = self.context.place_of(self.decision_id)
+        self.dialog.border_title = Content(f"QUESTION{place}")
         self.dialog.set_class(self.armed, "-armed")
         count = self.arming.ignored
         ignored = f"{count} key{'s' * (count > 1)} ignored   " if count else ""
@@ -185,7 +186,10 @@ class QuestionScreen(ArmedScreen):
             self.dialog.set_class(name == state, f"-{name}")
         several = self._prompt.answer_kind == "choices"
         keys = [*KEYS_OF[state], *QUESTION_KEYS, *LEAVING_KEYS]
-        hints = key_hints(keys, hidden=() if several else ("mark",))
+        hidden = {"mark": not several, "leave('next')": self.context.is_alone}
+        hints = key_hints(
+            keys, hidden=[action for action, is_hidden in hidden.items() if is_hidden]
+        )
         self.query_one("#question-keys", Static).update(hints)
         focused = {"choosing": self.options, "writing": self.area}
         focused.get(state, self.query_one("#question-text", TextBlock)).focus()

@@ -20,10 +20,19 @@ class Line(NamedTuple):
 
 
 class FoldedText:
-    """Lines folded at the width as a terminal does; rows are numbered from 0 over all lines."""
+    """Lines folded at the width; rows are numbered from 0 over all lines."""
 
-    def __init__(self, lines: Iterable[Line] = (), width_cells: int = 80) -> None:
-        """Fold `lines` at `width_cells` (at least 2 is used)."""
+    def __init__(
+        self, lines: Iterable[Line] = (), width_cells: int = 80, *, at_blanks: bool = False
+    ) -> None:
+        """Fold lines.
+
+        Args:
+            lines: What is shown.
+            width_cells: Width of a row; at least 2 is used.
+            at_blanks: Fold prose at blanks; else anywhere, as a terminal does.
+        """
+        self._at_blanks = at_blanks
         self._lines = [_untabbed(line) for line in lines]
         self._starts: list[int] = []
         self._row_count = 0
@@ -101,10 +110,10 @@ class FoldedText:
 
     def _count(self, line: Line) -> None:
         self._starts.append(self._row_count)
-        if line.text.isascii():
+        if line.text.isascii() and not self._at_blanks:
             self._row_count += max(-(-len(line.text) // self._width), 1)
             return
-        cuts = _cuts(line.text, self._width)
+        cuts = _cuts(line.text, self._width, at_blanks=self._at_blanks)
         self._cuts[len(self._starts) - 1] = cuts
         self._row_count += len(cuts) - 1
 
@@ -113,13 +122,15 @@ def _untabbed(line: Line) -> Line:
     return line._replace(text=line.text.expandtabs(TAB_CELLS)) if "\t" in line.text else line
 
 
-def _cuts(text: str, width: int) -> list[int]:
-    """Return where rows begin in a text with wide characters, and its length at the end."""
+def _cuts(text: str, width: int, *, at_blanks: bool) -> list[int]:
+    """Return where rows begin in a text, and its length at the end."""
     cuts, at = [0], 0
     while at < len(text):
         end = min(at + width, len(text))
         while end - at > 1 and (excess := cell_len(text[at:end]) - width) > 0:
             end = max(end - max(excess // 2, 1), at + 1)
+        if at_blanks and end < len(text):
+            end = text.rfind(" ", at, end) + 1 or end
         cuts.append(end)
         at = end
-    return cuts
+    return cuts if text else [0, 0]

@@ -82,6 +82,8 @@ class LineView(ScrollView, can_focus=True):
         self._count = 0
         self._strips: LRUCache[int, Strip] = LRUCache(KEPT_STRIPS)
         self._drawn_width = 0
+        self._at_end = follow
+        """The end stays in view: it is followed and the person has not scrolled up."""
 
     @property
     def row_count(self) -> int:
@@ -111,13 +113,11 @@ class LineView(ScrollView, can_focus=True):
             draw: Gives a row when it comes into view.
             changed_from: The first row that may differ from what was shown before.
         """
-        at_end = self.follow and (self.end_in_view or not self._count)
         self._draw = draw
         self.forget(changed_from)
         self._count = count
         self.virtual_size = Size(self.size.width, count)
-        if at_end:
-            self.scroll_end(animate=False, immediate=True, x_axis=False)
+        self._stay_at_end()
         self.refresh()
 
     def forget(self, changed_from: int = 0) -> None:
@@ -127,16 +127,19 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def bring_into_view(self, row: int) -> None:
-        """Scroll as little as needed to have a row in view."""
-        top, height = self.scroll_offset.y, max(self.scrollable_content_region.height, 1)
+        """Scroll as little as needed to have a row in view; nothing before the first layout."""
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if not height:
+            return
         if row < top:
-            self.scroll_to(y=row, animate=False)
+            self.scroll_to(y=row, animate=False, force=True)
         elif row >= top + height:
-            self.scroll_to(y=row - height + 1, animate=False)
+            self.scroll_to(y=row - height + 1, animate=False, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tell that other rows are in view."""
         super().watch_scroll_y(old_value, new_value)
+        self._at_end = self.follow and self.end_in_view
         if round(old_value) != round(new_value):
             self.post_message(self.Scrolled(self))
 
@@ -148,6 +151,7 @@ class LineView(ScrollView, can_focus=True):
     def on_resize(self, event: "events.Resize") -> None:
         """Forget rows of another width."""
         self.virtual_size = Size(self.size.width, self._count)
+        self._stay_at_end()
         if self.row_width != self._drawn_width:
             self._drawn_width = self.row_width
             self._strips.clear()
@@ -189,6 +193,10 @@ class LineView(ScrollView, can_focus=True):
     def selection_updated(self, selection: "Selection | None") -> None:
         """Mark what is selected now."""
         self.forget()
+
+    def _stay_at_end(self) -> None:
+        if self._at_end and self.size.height:
+            self.scroll_end(animate=False, immediate=True, x_axis=False, force=True)
 
     def action_move(self, rows: int) -> None:
         """Move by rows, down when positive."""

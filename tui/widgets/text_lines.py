@@ -12,14 +12,16 @@ from tui.widgets.line_view import LineView, RowList
 class TextBlock(LineView):
     """Shows lines to scroll through."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        """Make an empty block."""
+    def __init__(self, *, id: str | None = None, is_prose: bool = False) -> None:
+        """Make an empty block; prose is folded at blanks."""
         super().__init__(id=id)
+        self._is_prose = is_prose
         self._text = FoldedText()
 
     def show_lines(self, lines: Sequence[Line]) -> None:
         """Show these lines instead, from the first on."""
-        self._text = FoldedText(lines, self.row_width or self._text.width_cells)
+        width_cells = self.row_width or self._text.width_cells
+        self._text = FoldedText(lines, width_cells, at_blanks=self._is_prose)
         self.show_rows(self._text.row_count, self._text.row)
         self.scroll_to(y=0, animate=False)
 

@@ -221,6 +221,12 @@ def _rsync(words: Sequence[Token]) -> Iterator[tuple[EffectKind, Token]]:
         yield "destroy", words[-1]
 
 
+def _unzip(words: Sequence[Token]) -> Iterator[tuple[EffectKind, Token]]:
+    listing = any(re.fullmatch(r"-[lvtpzZ]\w*", word.text) for word in words)
+    if not listing and "-d" not in (word.text for word in words):
+        yield "write", Token(".")
+
+
 def _by_code(code: str) -> Iterator[tuple[EffectKind, Token]]:
     """Yield what inline code may do to the paths in its text."""
     paths = [text for text in literals(code) if text and not re.fullmatch(r"[rwabx+]{1,3}", text)]
@@ -244,5 +250,6 @@ SPECIAL: Final = {
     "curl": _curl,
     "wget": _wget,
     "rsync": _rsync,
+    "unzip": _unzip,
 }
 """Programs whose words need more than a habit."""

@@ -22,7 +22,7 @@ _BLANK: Final = re.compile(r" +")
 _OPERATOR: Final = re.compile(r"&&|\|\||[;|\n]")
 _DROPS: Final = re.compile(r"(?:[12]?>|&>) ?/dev/null(?=[ ;|&\n]|$)|2>&1(?=[ ;|&\n]|$)")
 _BARE: Final = re.compile(
-    r"[A-Za-z0-9_./:=,+@%^*?-]+(?:\[[A-Za-z0-9_-]+\][A-Za-z0-9_./:=,+@%^*?-]*)*"
+    r"(?:[A-Za-z0-9_./:=,+@%^*?-]|(?<=[A-Za-z0-9^])~(?=[0-9^~ ;|&\n]|$)|\[[A-Za-z0-9_-]+\])+"
 )
 _SINGLE: Final = re.compile(r"'([^'\n]*)'")
 _DOUBLE: Final = re.compile(r'"((?:[^"\\$`!\n]|\\(?=[^"\\$`!\n]))*)"')

@@ -21,6 +21,12 @@ REFUSALS_BEFORE_ASKING = 2
 """Steps with a refused call before the person is asked."""
 MAX_RESULT_CHARS = 4000
 """Results are compared by their beginning."""
+HINT = (
+    "You are going in a circle: the same calls again and again, with the same results. Do not make them once more. "
+    "Think of another way, or ask the person."
+)
+Step = tuple[tuple[str, str], ...]
+"""Of each call what it is, and what it is together with its result."""
 Kind = Literal["go_on", "hint", "ask"]
 
 
@@ -40,7 +46,7 @@ class LoopGuard:
     """Watches the calls of one run."""
 
     def __init__(self) -> None:
-        self._steps: deque[tuple[str, ...]] = deque(maxlen=WATCHED_STEPS)
+        self._steps: deque[Step] = deque(maxlen=WATCHED_STEPS)
         self._blocked: dict[str, int] = {}
         self._refused = False
         self._refusals = 0
@@ -67,22 +73,17 @@ class LoopGuard:
             self._refusals += 1
             return self._stuck() if self._refusals >= REFUSALS_BEFORE_ASKING else GO_ON
         self._steps.append(
-            tuple(f"{call_key(call)} {_result_key(result)}" for call, result in step)
+            tuple(
+                (call_key(call), f"{call_key(call)} {_result_key(result)}") for call, result in step
+            )
         )
         circle = self._repeated() or self._in_turn()
         if not circle:
             self._refusals = self._refusals if self._blocked else 0
             return GO_ON
         self._steps.clear()
-        self._blocked |= {call_key(call): BLOCKED_STEPS for call, _ in step}
-        names = ", ".join(sorted({call.name for call, _ in step}))
-        return GuardVerdict(
-            kind="hint",
-            message=(
-                f"You are going in a circle: {circle} ({names}), and nothing new comes of it. "
-                "Do not make the same call again. Think of another way, or ask the person."
-            ),
-        )
+        self._blocked |= dict.fromkeys(circle, BLOCKED_STEPS)
+        return GuardVerdict(kind="hint", message=HINT)
 
     def allow_again(self) -> None:
         """Forget all that was seen: the person has said to go on."""
@@ -95,22 +96,21 @@ class LoopGuard:
             kind="ask", message="The agent keeps making the same call. Shall it go on?"
         )
 
-    def _repeated(self) -> str:
+    def _repeated(self) -> set[str]:
+        """Return the calls of the last step that were made with the same result often enough."""
         counts: dict[str, int] = {}
         for step in self._steps:
-            for key in set(step):
-                counts[key] = counts.get(key, 0) + 1
-        latest = self._steps[-1]
-        found = any(counts[key] >= EQUAL_CALLS for key in latest)
-        return f"the same call {EQUAL_CALLS} times" if found else ""
+            for whole in {whole for _, whole in step}:
+                counts[whole] = counts.get(whole, 0) + 1
+        return {key for key, whole in self._steps[-1] if counts[whole] >= EQUAL_CALLS}
 
-    def _in_turn(self) -> str:
-        """Return what repeats when the last four steps are A, B, A, B."""
+    def _in_turn(self) -> set[str]:
+        """Return the calls of the last two steps when the last four are A, B, A, B."""
         if len(self._steps) < 4:
-            return ""
+            return set()
         first, second, third, fourth = list(self._steps)[-4:]
-        found = first == third and second == fourth and bool(first) and bool(second)
-        return "the same two steps in turn" if found else ""
+        same = bool(third and fourth) and first == third and second == fourth
+        return {key for key, _ in (*third, *fourth)} if same else set()
 
 
 def call_key(call: ToolCall) -> str:

@@ -15,7 +15,7 @@ class TimeOuts:
     """Until the first data event; local servers read long prompts slowly and get more."""
     idle_s: float = 90.0
     """Between data events after the first; comments do not count."""
-    after_finish_s: float = 2.0
+    after_finish_s: float = 1.0
     """For token counts once the answer is complete."""
 
 

@@ -21,7 +21,7 @@ from core.errors import (
 from core.json_shape import count_of, items_of, mapping_of, text_of, whole_text
 from core.retry_after import asked_wait_s
 
-MAX_MESSAGE_CHARS = 240
+MAX_MESSAGE_CHARS = 150
 """Longest message of a server that is shown."""
 MAX_WAIT_S = 60.0
 """A server that wants a longer wait is given up; the person decides."""
@@ -31,7 +31,8 @@ SUSPICIOUS_SHARE = 0.8
 """A refusal without a word is taken for an overflow when the request fills this much of the window."""
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _KEY_LIKE = re.compile(
-    r"\b(?:sk|rk|pk|gsk|xai|key|or|nvapi|hf|AIza)[-_]?[A-Za-z0-9*._-]{6,}|(?<=Bearer )\S+|\b[A-Za-z0-9]{32,}\b"
+    r"\b(?:sk|rk|pk|gsk|xai|nvapi|hf|org|proj|ghp)[-_][\w*.-]{2,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+"
+    r"|\b[A-Za-z0-9]{32,}\b"
 )
 _NEEDED = frozenset(("model", "messages", "tools", "stream"))
 """Without these there is no request."""

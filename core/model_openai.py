@@ -126,14 +126,18 @@ class OpenAIConnection:
         import httpx2
         import openai
 
-        limit_s = self._options.time_outs.first_token_s
+        time_outs = self._options.time_outs
+        # Silence is judged by data events above; this only ends what even they cannot see.
+        limit_s = max(time_outs.first_token_s, time_outs.idle_s) + 5.0
         headers: dict[str, str | openai.Omit] = {"Content-Type": "application/json"}
         if not self._options.organization:
             headers["OpenAI-Organization"] = openai.omit
         if not self._options.project:
             headers["OpenAI-Project"] = openai.omit
-        time_outs = httpx2.Timeout(limit_s, connect=connect_s)
-        options: RequestOptions = {"headers": headers, "timeout": time_outs}
+        options: RequestOptions = {
+            "headers": headers,
+            "timeout": httpx2.Timeout(limit_s, connect=connect_s),
+        }
         with _translated():
             try:
                 if body is None:

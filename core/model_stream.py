@@ -188,25 +188,31 @@ class AnswerStream:
         if data == _DONE:
             self._reader.done = True
             return []
-        chunk = _parsed(data)
-        if chunk is None and len(event.lines) > 1:
-            # Some servers end events with one line break, which makes one event of several.
-            lines = [ServerEvent(event.name, (line,)) for line in event.lines]
-            return self._events(lines, at_end=at_end)
-        if chunk is None:
-            raise _incomplete() if at_end else _corrupt()
         if event.name == "error":
-            error = error_payload({**chunk, "choices": None}, "error") or chunk
-            raise ErrorObjectError(error, begun=self._reader.begun)
-        return self._reader.feed(chunk)
+            raise ErrorObjectError(_error_of(data), begun=self._reader.begun)
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            return self._unreadable(event, at_end=at_end)
+        return self._reader.feed(chunk) if isinstance(chunk, dict) else []
+
+    def _unreadable(self, event: ServerEvent, *, at_end: bool) -> list[StreamedPiece]:
+        """Read an event that is no JSON: several in one, for some servers end events with one line break."""
+        if len(event.lines) == 1:
+            raise _incomplete() if at_end else _corrupt()
+        lines = [ServerEvent(event.name, (line,)) for line in event.lines]
+        return self._events(lines, at_end=at_end)
 
 
-def _parsed(data: str) -> Mapping[str, object] | None:
+def _error_of(data: str) -> Mapping[str, object]:
+    """Return what an error event reports, as an object."""
     try:
-        value = json.loads(data)
+        payload = json.loads(data)
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        return {"message": data}
+    if not isinstance(payload, dict):
+        return {"message": str(payload)}
+    return error_payload({**payload, "choices": None}, "error") or payload
 
 
 def _corrupt() -> ModelStreamError:

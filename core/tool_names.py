@@ -40,7 +40,7 @@ class ToolNames:
         """How many tools were not sent."""
         self._wire: dict[str, str] = {}
         self._specs: dict[str, ToolSpec] = {}
-        kept = specs[:MAX_TOOLS]
+        kept = tuple({spec.name: spec for spec in reversed(specs[:MAX_TOOLS])}.values())[::-1]
         # Names that need no change keep theirs, whatever the order: a stable prompt is cached by the server.
         for spec in sorted(kept, key=lambda spec: _ALLOWED.fullmatch(spec.name) is None):
             name = _free_name(spec.name, self._specs)
@@ -105,4 +105,8 @@ def _hashed(clean: str, name: str) -> str:
 
 def _free_name(name: str, taken: dict[str, ToolSpec]) -> str:
     clean = name if _ALLOWED.fullmatch(name) else _allowed(name)
-    return clean if clean not in taken else _hashed(clean, f"{name}\0{len(taken)}")
+    number = 0
+    while clean in taken:
+        clean = _hashed(clean, f"{name}\0{number}")
+        number += 1
+    return clean

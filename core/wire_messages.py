@@ -38,12 +38,13 @@ def clean_messages(
         names: Names of tools on the wire.
     """
     system, rest = _system_first(messages, flags)
-    owners = _owners(rest)
+    results = _matched(rest)
+    style = _TurnStyle(flags, names)
     body: list[WireMessage] = []
     for place, message in enumerate(rest):
         role = message.get("role")
         if role == "assistant":
-            body += _turn(message, place, owners, _TurnStyle(flags, names))
+            body += _turn(message, place, results, style)
         elif role != "tool":
             body.append(_user(message, flags))
     if not body or body[-1]["role"] == "assistant":
@@ -62,12 +63,19 @@ class _TurnStyle:
         self.flags = flags
         self.names = names
 
-    def call_id(self, call_id: str) -> str:
-        return _alnum9(call_id) if self.flags.tool_id == "alnum9" else call_id
+    def call_ids(self, calls: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return the ids of the calls of one message as the server wants them, each once."""
+        ids: list[str] = []
+        for number, call in enumerate(calls):
+            call_id = text_of(call.get("id")) or f"call_{number}"
+            if call_id in ids:
+                call_id = f"{call_id}_{number}"
+            ids.append(call_id)
+        return [_alnum9(call_id) for call_id in ids] if self.flags.tool_id == "alnum9" else ids
 
 
-Owners = Mapping[tuple[int, str], Mapping[str, Any]]
-"""Result by the place of the assistant message and the id of the call."""
+Results = Mapping[tuple[int, int], Mapping[str, Any]]
+"""Result by the place of the assistant message and the number of the call in it."""
 
 
 def _system_first(
@@ -95,42 +103,45 @@ def notice(text: str) -> str:
     return f"<notice>\n{text}\n</notice>"
 
 
-def _owners(messages: Sequence[Mapping[str, Any]]) -> Owners:
-    """Find the call each result answers: the latest one of its id that has none yet."""
-    waiting: dict[str, int] = {}
-    found: dict[tuple[int, str], Mapping[str, Any]] = {}
+def _matched(messages: Sequence[Mapping[str, Any]]) -> Results:
+    """Find the call each result answers: the first of its id in the latest message that has one without a result."""
+    waiting: dict[str, list[tuple[int, int]]] = {}
+    found: dict[tuple[int, int], Mapping[str, Any]] = {}
     for place, message in enumerate(messages):
         if message.get("role") == "assistant":
-            waiting.update({call["id"]: place for call in message.get("tool_calls") or ()})
+            fresh: dict[str, list[tuple[int, int]]] = {}
+            for number, call in enumerate(message.get("tool_calls") or ()):
+                fresh.setdefault(text_of(call.get("id")), []).append((place, number))
+            waiting |= fresh
         elif message.get("role") == "tool":
-            call_id = text_of(message.get("tool_call_id"))
-            owner = waiting.pop(call_id, None)
-            if owner is not None:
-                found[owner, call_id] = message
+            owners = waiting.get(text_of(message.get("tool_call_id")))
+            if owners:
+                found[owners.pop(0)] = message
     return found
 
 
 def _turn(
-    message: Mapping[str, Any], place: int, owners: Owners, style: _TurnStyle
+    message: Mapping[str, Any], place: int, results: Results, style: _TurnStyle
 ) -> list[WireMessage]:
     """Return an assistant message with its results behind it, pictures after them all."""
     calls = message.get("tool_calls") or ()
-    head = _assistant(message, calls, style)
+    ids = style.call_ids(calls)
+    head = _assistant(message, list(zip(calls, ids, strict=True)), style)
     if head is None:
         return []
     made = [head]
     pictures: list[Mapping[str, Any]] = []
-    for call in calls:
-        result = owners.get((place, call["id"]))
+    for number, call_id in enumerate(ids):
+        result = results.get((place, number))
         text, images = (
-            _parted(result.get("content"), style.flags) if result is not None else (CANCELLED, [])
+            (CANCELLED, []) if result is None else _parted(result.get("content"), style.flags)
         )
         pictures += images
         made.append(
             {
                 "role": "tool",
-                "tool_call_id": style.call_id(call["id"]),
-                "content": (text.strip() and text) or NO_OUTPUT,
+                "tool_call_id": call_id,
+                "content": text if text.strip() else NO_OUTPUT,
             }
         )
     if pictures:
@@ -139,7 +150,7 @@ def _turn(
 
 
 def _assistant(
-    message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]], style: _TurnStyle
+    message: Mapping[str, Any], calls: Sequence[tuple[Mapping[str, Any], str]], style: _TurnStyle
 ) -> WireMessage | None:
     text = _plain(message.get("content"))
     if not calls:
@@ -149,21 +160,21 @@ def _assistant(
         "role": "assistant",
         "content": text if text.strip() else style.flags.empty_content,
     }
-    made["tool_calls"] = [_call(call, style) for call in calls]
+    made["tool_calls"] = [_call(call, call_id, style) for call, call_id in calls]
     _echo(made, message, style.flags)
     return made
 
 
-def _call(call: Mapping[str, Any], style: _TurnStyle) -> WireMessage:
-    function = call["function"]
+def _call(call: Mapping[str, Any], call_id: str, style: _TurnStyle) -> WireMessage:
+    function = mapping_of(call.get("function"))
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments or {}, ensure_ascii=False)
     made: WireMessage = {
-        "id": style.call_id(call["id"]),
+        "id": call_id,
         "type": "function",
         "function": {
-            "name": style.names.wire(function["name"]),
+            "name": style.names.wire(text_of(function.get("name"))),
             "arguments": arguments if _is_object(arguments) else "{}",
         },
     }

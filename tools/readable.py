@@ -1,6 +1,7 @@
 """From the bytes of a web page to text worth reading: its main part as Markdown, and how it was found."""
 
 import codecs
+import logging
 import re
 from dataclasses import dataclass
 from urllib.parse import urljoin
@@ -9,7 +10,21 @@ ENOUGH_CHARACTERS = 200
 """A main part shorter than this was probably not found."""
 NODES_LIMIT_CHARACTERS = 3_000_000
 LANDMARKS = "//main | //*[@role='main'] | //article"
-DROPPED = "//head | //script | //style | //noscript | //template | //svg | //iframe | //nav | //footer | //form//option"
+DROPPED = " | ".join(
+    f"//{tag}"
+    for tag in (
+        "title",
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "svg",
+        "iframe",
+        "nav",
+        "footer",
+        "option",
+    )
+)
 _META_CHARSET = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w-]{2,30})""", re.IGNORECASE
 )
@@ -85,6 +100,8 @@ def readable(html: str, url: str) -> Readable:
 def _by_trafilatura(html: str, url: str) -> str:
     import trafilatura
 
+    # It reports every page that is no article as an error; without a handler that goes to the terminal.
+    logging.getLogger("trafilatura").addHandler(logging.NullHandler())
     found = trafilatura.extract(
         html,
         url=url,

@@ -4,6 +4,7 @@
 that Chromium puts its frames into another process.
 """
 
+import contextlib
 import http.server
 import json
 import threading
@@ -36,6 +37,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.requests.append(self.path)
         parts = urlsplit(self.path)
         query = dict(parse_qsl(parts.query))
+        if parts.path == "/endless":
+            self.pour(query.get("name", "endless.bin"))
+            return
         made = MADE.get(parts.path)
         answer = made(query, self.server) if made else page(parts.path, self.server)
         self.reply(answer)
@@ -45,6 +49,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.posted.append(body)
         self.reply(Answer(b"<!doctype html><title>Sent</title><h1>Thank you</h1>"))
+
+    def pour(self, name: str) -> None:
+        """Send a download that never ends, until the browser has enough of it."""
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/octet-stream")
+            self.send_header("Content-Disposition", f'attachment; filename="{name}"')
+            self.end_headers()
+            while not self.server.released.wait(0.02):
+                self.wfile.write(b"x" * 200_000)
 
     def reply(self, answer: Answer) -> None:
         try:
@@ -112,6 +127,10 @@ def redirect(query: dict[str, str], _origin: Origin) -> Answer:
     return Answer(b"", status=302, headers={"Location": query["to"]})
 
 
+def circle(_query: dict[str, str], _origin: Origin) -> Answer:
+    return Answer(b"", status=307, headers={"Location": "/circle"})
+
+
 def slow(query: dict[str, str], _origin: Origin) -> Answer:
     time.sleep(float(query.get("s", "0.5")))
     return Answer(
@@ -144,6 +163,7 @@ MADE = {
     "/links": links,
     "/numbered": numbered,
     "/redirect": redirect,
+    "/circle": circle,
     "/slow": slow,
     "/held": held,
     "/download": download,

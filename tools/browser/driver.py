@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import BrowserUnavailableError
 from tools.browser.chromium import ARGUMENTS, HINT
+from tools.browser.faults import ignoring_faults, page_faults
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Playwright
@@ -61,7 +63,7 @@ class Driver:
         """End Chromium and the node driver, at most 5 s each, even while being cancelled."""
         for ending in (self.context.close, self._playwright.stop):
             # A browser that is gone already, or hangs, must not keep the app from ending.
-            with contextlib.suppress(Exception, asyncio.CancelledError):
+            with contextlib.suppress(*page_faults(), asyncio.CancelledError):
                 async with asyncio.timeout(CLOSE_TIMEOUT_S):
                     await asyncio.shield(asyncio.ensure_future(ending()))
 
@@ -81,9 +83,9 @@ async def start_driver(plan: LaunchPlan) -> Driver:
                 plan.profile, **_launch_options(plan)
             )
     except BaseException as error:
-        with contextlib.suppress(Exception):
+        with ignoring_faults():
             await playwright.stop()
-        if isinstance(error, (_playwright_error(), TimeoutError, OSError)):
+        if isinstance(error, page_faults()):
             raise _cannot_start(error, plan) from error
         raise
     context.set_default_timeout(ACTION_TIMEOUT_MS)
@@ -118,12 +120,6 @@ def _quiet_environment() -> dict[str, str | float | bool]:
     return quiet
 
 
-def _playwright_error() -> type[Exception]:
-    from playwright.async_api import Error
-
-    return Error
-
-
 def _cannot_start(error: BaseException, plan: LaunchPlan) -> BrowserUnavailableError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines)
@@ -141,13 +137,15 @@ def _cannot_start(error: BaseException, plan: LaunchPlan) -> BrowserUnavailableE
 async def _start_playwright(log: Path) -> "Playwright":
     from playwright.async_api import async_playwright
 
+    # Without a handler, what it logs would be written to the terminal.
+    logging.getLogger("playwright").addHandler(logging.NullHandler())
     _redirect_driver_output()
     descriptor = _open_log(log)
     token = _log_descriptor.set(descriptor)
     try:
         async with asyncio.timeout(START_TIMEOUT_S):
             return await async_playwright().start()
-    except (OSError, TimeoutError, _playwright_error()) as error:
+    except page_faults() as error:
         raise BrowserUnavailableError(
             f"Playwright's driver does not start: {str(error).splitlines()[0] if str(error) else 'no answer'}.",
             hint="Reinstall the playwright package.",

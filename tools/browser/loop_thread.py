@@ -1,11 +1,15 @@
 """An event loop in a thread of its own, so that a busy browser never holds up the screen."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+LOGGER = logging.getLogger("handrail.browser")
+LOGGER.addHandler(logging.NullHandler())
 
 
 class LoopThread:
@@ -32,6 +36,7 @@ class LoopThread:
     @staticmethod
     def _serve(loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
+        loop.set_exception_handler(_note)
         try:
             loop.run_forever()
         finally:
@@ -60,6 +65,11 @@ class LoopThread:
             return
         loop.call_soon_threadsafe(loop.stop)
         thread.join(timeout_s)
+
+
+def _note(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what nobody waited for; the loop's own way would write it to the terminal."""
+    LOGGER.error("%s", context.get("message"), exc_info=context.get("exception"))
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:

@@ -1,7 +1,6 @@
 """The browser of one session: started when first needed, with its tabs, its proxy and its end."""
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +13,10 @@ from core.errors import BrowserError
 from tools.browser.chromium import find_chromium
 from tools.browser.driver import Driver, LaunchPlan, start_driver
 from tools.browser.enrich import Enricher
+from tools.browser.faults import ignoring_faults
 from tools.browser.leftovers import claim, release, sweep
 from tools.browser.tab import Tab
-from tools.browser.watch import PageWatch
+from tools.browser.watch import PageWatch, Quarantine
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
@@ -38,6 +38,8 @@ class BrowserSetup:
     """Path of a Chromium, "" to look for one."""
     os_sandbox: bool = True
     """Use Chromium's own sandbox (never as root)."""
+    download_limit_bytes: int = 512 << 20
+    """All downloads of a session together; more is stopped."""
     with_dom: bool = True
     """Let browser-use add to the lists, where it is installed."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -54,6 +56,9 @@ class BrowserSession:
         self.tabs: dict[int, Tab] = {}
         self.lock = asyncio.Lock()
         """Held by whoever acts: one action at a time."""
+        self._quarantine = Quarantine(
+            folder=setup.folder / "downloads", limit_bytes=setup.download_limit_bytes
+        )
         self._driver: Driver | None = None
         self._current = 0
         self._opened = 0
@@ -152,7 +157,7 @@ class BrowserSession:
 
     async def close_tab(self, tab: Tab) -> None:
         """Close a tab; another one becomes current, a new one if it was the last."""
-        with contextlib.suppress(Exception):
+        with ignoring_faults():
             # A page in an endless loop answers to nothing but this.
             async with asyncio.timeout(3):
                 await tab.page.close()
@@ -168,7 +173,7 @@ class BrowserSession:
         if was_current:
             self._current = fresh.number
         if url.startswith(("http:", "https:")):
-            with contextlib.suppress(Exception):
+            with ignoring_faults():
                 await fresh.page.goto(url, wait_until="domcontentloaded", timeout=10_000)
         return fresh
 
@@ -216,7 +221,7 @@ class BrowserSession:
         else:
             self._current = tab.number
         self.tabs[tab.number] = tab
-        watch = PageWatch(tab)
+        watch = PageWatch(tab, self._quarantine)
         page.on("close", lambda _page: self._on_closed(tab))
         task = asyncio.ensure_future(self._listen(watch))
         self._watching[tab.number] = task
@@ -225,7 +230,7 @@ class BrowserSession:
     @staticmethod
     async def _listen(watch: PageWatch) -> None:
         # A popup may close before it can be listened to.
-        with contextlib.suppress(Exception):
+        with ignoring_faults():
             await watch.listen_below()
 
     def _on_closed(self, tab: Tab) -> None:

@@ -1,27 +1,47 @@
 """Keeps a tab's state in step with its page: dialogs, navigations, crashes, console errors, downloads."""
 
 import asyncio
-import contextlib
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.browser.clean import clean_line
+from tools.browser.faults import forget_outcome, ignoring_faults
 from tools.browser.guard import leaves_the_web
 from tools.browser.tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import ConsoleMessage, Dialog, Download, Frame
+    from playwright.async_api import ConsoleMessage, Dialog, Download
 
 DIALOG_HELD_S = 120.0
 """An unanswered dialog is dismissed after this time: it blocks its whole page."""
-DOWNLOAD_LIMIT_BYTES = 512 << 20
+DOWNLOAD_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """Where downloads wait, and how large all of them may get."""
+
+    folder: Path
+    limit_bytes: int
+
+    def full(self) -> bool:
+        """Tell whether the downloads are larger than is allowed."""
+        try:
+            return sum(path.stat().st_size for path in self.folder.iterdir()) > self.limit_bytes
+        except OSError:
+            # One of them was moved away while it was looked at.
+            return False
 
 
 class PageWatch:
     """Listens to one page. Belongs to the browser's own event loop."""
 
-    def __init__(self, tab: Tab) -> None:
-        """Listen for `tab`."""
+    def __init__(self, tab: Tab, quarantine: Quarantine) -> None:
+        """Listen for `tab`; what it downloads waits in `quarantine`."""
         self._tab = tab
+        self._quarantine = quarantine
         self._tasks: set[asyncio.Future[Any]] = set()
         page = tab.page
         tab.settled.set()
@@ -44,16 +64,12 @@ class PageWatch:
         cdp.on("Page.domContentEventFired", lambda _event: tab.settled.set())
         await cdp.send("Page.enable")
 
-    def _later(self, work: Any) -> None:
+    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._forget)
-
-    def _forget(self, task: "asyncio.Future[Any]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            # A page that closes meanwhile makes these fail; there is nothing left to do then.
-            task.exception()
+        task.add_done_callback(self._tasks.discard)
+        # A page that closes meanwhile makes these fail; there is nothing left to do then.
+        task.add_done_callback(forget_outcome)
 
     def _on_asked(self, event: dict[str, Any]) -> None:
         if leaves_the_web(str(event.get("url", ""))):
@@ -93,7 +109,7 @@ class PageWatch:
     async def _dismiss_unanswered(self, dialog: "Dialog") -> None:
         await asyncio.sleep(DIALOG_HELD_S)
         if self._tab.dialog is dialog:
-            with contextlib.suppress(Exception):
+            with ignoring_faults():
                 await dialog.dismiss()
             close_dialog(self._tab)
             self._tab.note("a dialog was dismissed because nobody answered it")
@@ -101,6 +117,19 @@ class PageWatch:
     def _on_download(self, download: "Download") -> None:
         name = safe_file_name(download.suggested_filename)
         self._tab.note(f"download held, not opened: {name}")
+        self._later(self._hold(download, name))
+
+    async def _hold(self, download: "Download", name: str) -> None:
+        """Stop a download when the quarantine is full."""
+        ending = asyncio.ensure_future(download.failure())
+        while not (await asyncio.wait({ending}, timeout=DOWNLOAD_LOOK_S))[0]:
+            if self._quarantine.full():
+                await download.cancel()
+                self._tab.note(f"download stopped, it is too large: {name}")
+                break
+        failure = await ending
+        if failure and failure != "canceled":
+            self._tab.note(f"download failed: {name}: {clean_line(failure)}")
 
 
 def close_dialog(tab: Tab) -> None:
@@ -113,8 +142,3 @@ def safe_file_name(name: str) -> str:
     """Return a file name without folders, control characters or a leading dot, at most 120 characters."""
     flat = "".join(c if c.isalnum() or c in "._- ()" else "_" for c in clean_line(name))
     return flat.lstrip(". ")[-120:] or "download"
-
-
-def frame_of(tab: Tab) -> "Frame":
-    """Return the main frame of a tab."""
-    return tab.page.main_frame

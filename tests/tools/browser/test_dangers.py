@@ -1,12 +1,15 @@
 """Pages that do harm: dialogs, endless loops, popups, other programs, addresses that lead inside."""
 
 import contextlib
+from pathlib import Path
 
 import pytest
 
 from core.errors import BrowserBlockedError, BrowserError
 from tests.support.driving import Driving
+from tests.support.site_server import Site
 from tools.browser.faults import page_faults
+from tools.browser.watch import Quarantine
 
 pytestmark = pytest.mark.chromium
 
@@ -206,3 +209,19 @@ async def test_a_download_is_held_and_named(browser: Driving) -> None:
     said = await browser.act("click", "file")
     assert "note: download held, not opened: report.bin" in said
     assert "it is a download" in await browser.go("/download?name=../../x.sh")
+
+
+async def test_a_download_without_end_is_stopped(
+    tmp_path: Path, chromium: Path, site: Site
+) -> None:
+    driving = Driving(tmp_path / "one", site)
+    driving.tool.session._quarantine = Quarantine(
+        folder=driving.tool.setup.folder / "downloads", limit_bytes=1 << 20
+    )
+    try:
+        await driving.go("/form.html")
+        assert "it is a download" in await driving.go("/endless?name=big.iso")
+        said = await driving.act("wait", wait_s=1.5)
+        assert "note: download stopped, it is too large: big.iso" in said
+    finally:
+        await driving.tool.close()

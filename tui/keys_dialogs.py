@@ -57,8 +57,22 @@ TEXT_KEYS: tuple[Binding, ...] = (
 )
 """Keys of a question that is answered by a text."""
 CHOICE_KEYS: tuple[Binding, ...] = (
-    Binding("space", "mark", "mark", id="question.mark", tooltip="Take the option, or not"),
-    Binding("enter", "choose", "answer", id="question.choose", tooltip="Answer with the option"),
+    Binding(
+        "space",
+        "mark",
+        "mark",
+        id="question.mark",
+        tooltip="Take the option, or not",
+        priority=True,
+    ),
+    Binding(
+        "enter",
+        "choose",
+        "answer",
+        id="question.choose",
+        tooltip="Answer with the option",
+        priority=True,
+    ),
 )
 """Keys of a question that is answered by one or several of its options."""
 CONFIRM_KEYS: tuple[Binding, ...] = (

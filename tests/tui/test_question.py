@@ -187,3 +187,18 @@ async def test_a_paste_into_an_answer_is_text_and_sends_nothing():
 async def test_markup_in_question_and_options_is_text():
     async with asked("choice", options=("[/", "[@click=app.quit]x[/]")) as a:
         assert a.dialog.options.row_text(1).endswith("[@click=app.quit]x[/]")
+
+
+@pytest.mark.parametrize(
+    ("kind", "binding", "options"),
+    [("choice", "question.choose", FORMATS), ("text", "question.send", ())],
+)
+async def test_the_key_that_answers_can_be_remapped(
+    kind: QuestionKind, binding: str, options: tuple[str, ...]
+):
+    async with asked(kind, options=options) as a:
+        a.app.set_keymap({binding: "f6"})
+        await a.hand.press("enter")
+        assert a.answer is None
+        await a.hand.press("f6")
+        assert a.answer is not None

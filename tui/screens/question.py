@@ -13,6 +13,7 @@ from core.ports import Answer
 from core.vocabulary import QuestionKind
 from tui.arming import Demands
 from tui.keys_dialogs import CHOICE_KEYS, CONFIRM_KEYS, LEAVING_KEYS, QUESTION_KEYS, TEXT_KEYS
+from tui.keys_panes import LINE_KEYS
 from tui.safe_text import safe_text
 from tui.screens.armed import ArmedScreen
 from tui.screens.dialog_end import DialogContext, Leaving
@@ -48,6 +49,13 @@ KEYS_OF: Final[Mapping[QuestionState, "Sequence[Binding]"]] = {
 }
 CONFIRMATIONS: Final[Mapping[str, str]] = {"say_yes": "yes", "say_no": "no"}
 """What an action answers."""
+STATE_OF_ACTION: Final[Mapping[str, QuestionState]] = {
+    "mark": "choosing",
+    "choose": "choosing",
+    "say_yes": "confirming",
+    "say_no": "confirming",
+}
+"""Actions that there are only in one state."""
 OWN_ANSWER: Final = "something else: write it"
 """The row after the options."""
 NO_SECRETS: Final = (
@@ -56,15 +64,21 @@ NO_SECRETS: Final = (
 )
 
 
+class OptionList(RowList, inherit_bindings=False):
+    """The options; the keys that answer belong to the dialog, which knows when they count."""
+
+    BINDINGS: ClassVar["list[BindingType]"] = [*LINE_KEYS]
+
+
 class QuestionScreen(ArmedScreen):
     """Shows one question until it is answered, left open, or gone."""
 
     CSS_PATH = "question.tcss"
-    BINDINGS: ClassVar["list[BindingType]"] = [*QUESTION_KEYS, *CONFIRM_KEYS]
+    BINDINGS: ClassVar["list[BindingType]"] = [*QUESTION_KEYS, *CONFIRM_KEYS, *CHOICE_KEYS]
 
     dialog = getters.query_one("#question", Vertical)
     area = getters.query_one(AnswerArea)
-    options = getters.query_one("#question-options", RowList)
+    options = getters.query_one("#question-options", OptionList)
     status = getters.query_one("#question-status", Static)
 
     def __init__(
@@ -101,7 +115,7 @@ class QuestionScreen(ArmedScreen):
         """Lay out the question, a list and a field for the answer, and the keys."""
         with Vertical(id="question"):
             yield TextBlock(id="question-text", is_prose=True)
-            yield RowList(id="question-options")
+            yield OptionList(id="question-options")
             yield AnswerArea(self._draft, compact=True, soft_wrap=True)
             yield Static(id="question-status")
             yield Static(id="question-keys")
@@ -122,14 +136,14 @@ class QuestionScreen(ArmedScreen):
     def on_key(self, event: "events.Key") -> None:
         """Take a key with the time it arrived; keys of the list and of the field go on to them."""
         action = self.action_named(event.key)
-        if action == "decline" or (self._state == "confirming" and action in CONFIRMATIONS):
+        if action == "decline" or action in CONFIRMATIONS:
             event.stop()
             if self._counts(event.key, event.time):
                 self._resolve(action, event.key)
-        elif self._state == "choosing" and event.key in {"enter", "space"}:
+        elif action in {"mark", "choose"}:
             event.stop()
             if self._counts(event.key, event.time):
-                self._take_row(event.key)
+                self._take_row(action)
         elif self._state == "choosing" and event.character and event.character in "123456789":
             event.stop()
             self.options.cursor_row = int(event.character) - 1
@@ -139,7 +153,10 @@ class QuestionScreen(ArmedScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keep answering keys out of the app's own key handling: only `on_key` knows their time."""
-        return None if action in {"decline", *CONFIRMATIONS} else True
+        state = STATE_OF_ACTION.get(action)
+        if state is not None and state != self._state:
+            return False
+        return None if state is not None or action == "decline" else True
 
     @on(AnswerArea.Sent)
     def send_text(self, message: AnswerArea.Sent) -> None:
@@ -151,7 +168,7 @@ class QuestionScreen(ArmedScreen):
     def choose_by_mouse(self, message: RowList.Chosen) -> None:
         """Take the option that was clicked twice."""
         if self.arming.click_counts(self.now()):
-            self._take_row("enter")
+            self._take_row("choose")
 
     def action_leave(self, how: Leaving) -> None:
         """Go back to the options if there are some, else leave the question open."""
@@ -202,19 +219,17 @@ class QuestionScreen(ArmedScreen):
             mark = "[x] " if row in self._marked else "[ ] "
         return Content(f"{row + 1:>2}  {mark}{self._options[row]}")
 
-    def _take_row(self, key: str) -> None:
+    def _take_row(self, action: str) -> None:
         """Mark the option, answer with what is marked, or let the person write."""
         row, several = self.options.cursor_row, self._prompt.answer_kind == "choices"
         if row == len(self._options):
             self._enter("writing")
-        elif several and key == "space":
+        elif several and action == "mark":
             self._marked ^= {row}
             self.options.forget()
-        elif several:
+        elif action == "choose":
             chosen = sorted(self._marked) or [row]
-            self._answer(", ".join(self._prompt.options[number] for number in chosen), key)
-        elif key == "enter":
-            self._answer(self._prompt.options[row], key)
+            self._answer(", ".join(self._prompt.options[number] for number in chosen), "enter")
 
     def _answer(self, text: str, key: str) -> None:
         self.resolve(Answer(resolution="answered", decided_by="person", text=text, key=key))

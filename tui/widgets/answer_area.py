@@ -23,7 +23,7 @@ class AnswerArea(TextArea):
 
     @dataclass
     class Sent(Message):
-        """Enter was pressed."""
+        """The key that sends was pressed."""
 
         area: "AnswerArea"
         at_s: float
@@ -35,8 +35,9 @@ class AnswerArea(TextArea):
             return self.area
 
     async def _on_key(self, event: "events.Key") -> None:
-        """Send on Enter, with the time the key arrived; all else is typed."""
-        if event.key == "enter":
+        """Send on the key for it, with the time it arrived; all else is typed."""
+        found = self.screen.active_bindings.get(event.key)
+        if found is not None and found.node is self and found.binding.action == "send":
             event.stop()
             event.prevent_default()
             self.post_message(self.Sent(self, event.time))

@@ -32,6 +32,7 @@
       id = ++last;
       ids.set(element, id);
       nodes.set(id, new WeakRef(element));
+      if (last % 5000 === 0) for (const [old, reference] of nodes) if (!reference.deref()) nodes.delete(old);
     }
     return id;
   };

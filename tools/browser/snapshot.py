@@ -25,6 +25,8 @@ MAIN_TIMEOUT_S = 6.0
 """A main frame that does not answer in this time counts as hung."""
 FRAME_TIMEOUT_S = 2.5
 MAX_FRAMES = 40
+MAX_ELEMENTS = 400
+"""More than this is nothing anybody reads; the rest comes with scrolling."""
 TEXT_CHARACTERS = 20_000
 """Of each frame's text, this much is compared from look to look."""
 ROW_PX = 8
@@ -190,7 +192,7 @@ def collected(tab: Tab, scans: list[FrameScan]) -> list[PageElement]:
         for found in scan.found
     ]
     placed.sort(key=lambda item: _reading_order(item[0]))
-    return [_numbered(tab, element, scan, node) for element, scan, node in placed]
+    return [_numbered(tab, element, scan, node) for element, scan, node in placed[:MAX_ELEMENTS]]
 
 
 def _numbered(tab: Tab, element: PageElement, scan: FrameScan, node: int) -> PageElement:

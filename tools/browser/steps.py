@@ -189,7 +189,9 @@ class Stepper:
         )
 
     async def _titles(self) -> tuple[str, ...]:
-        return tuple([f"{tab.number}: {await _title(tab)}" for tab in self._session.ordered_tabs()])
+        tabs = self._session.ordered_tabs()
+        titles = await asyncio.gather(*map(_title, tabs))
+        return tuple(f"{tab.number}: {title}" for tab, title in zip(tabs, titles, strict=True))
 
 
 def _change(tab: Tab, snapshot: Snapshot) -> listing.Change | None:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Frame, JSHandle, Page
 
 MESSAGES_KEPT = 50
+NUMBERS_KEPT = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,20 @@ class Tab:
             self.next_ref += 1
             self.refs[key] = ref
             self.targets[ref] = Target(frame, document, node)
+            self._forget_oldest()
         return ref
+
+    def _forget_oldest(self) -> None:
+        """Drop the older half of the numbers when a page that renews itself has used up too many."""
+        if len(self.targets) <= NUMBERS_KEPT:
+            return
+        for ref in list(self.targets)[: NUMBERS_KEPT // 2]:
+            self._forget(ref)
+
+    def _forget(self, ref: int) -> None:
+        target = self.targets.pop(ref)
+        self.refs.pop((id(target.document), target.node), None)
+        self.fingerprints.pop(ref, None)
 
     def forget_document(self, frame: "Frame") -> None:
         """Drop a frame's document: its numbers point nowhere from now on."""
@@ -137,6 +151,4 @@ class Tab:
             return
         gone = [ref for ref, target in self.targets.items() if target.document is document]
         for ref in gone:
-            target = self.targets.pop(ref)
-            self.refs.pop((id(document), target.node), None)
-            self.fingerprints.pop(ref, None)
+            self._forget(ref)

@@ -8,6 +8,7 @@ from PIL import Image as Picture
 
 from tests.support.driving import Driving
 from tools.browser.enrich import Enricher
+from tools.browser.tab import Tab
 
 pytestmark = pytest.mark.chromium
 
@@ -16,6 +17,10 @@ EXPECTED = "Array.from(document.querySelectorAll('[data-x]')).map(e => [e.datase
 
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
+
+
+class Stub:
+    """Stands for a frame or a document that is only compared."""
 
 
 async def test_everything_usable_is_listed_and_nothing_else(
@@ -144,3 +149,26 @@ async def test_numbers_stay_while_the_page_lives(browser: Driving) -> None:
     assert {mark: again[mark] for mark in first if mark in again} == {
         mark: ref for mark, ref in first.items() if mark in again
     }
+
+
+async def test_a_page_full_of_controls_is_listed_up_to_a_bound(browser: Driving) -> None:
+    await browser.go("/rows.html")
+    await browser.script(
+        "rows.innerHTML = Array.from({length: 1500}, (_, n) => `<button>b${n}</button>`).join('')"
+    )
+    said = await browser.act("read")
+    assert len(browser.last.elements) == 400
+    assert "of 400 near the viewport, 1500 on the page" in said
+
+
+def test_a_page_that_renews_itself_for_hours_does_not_fill_the_memory() -> None:
+    frame, document = Stub(), Stub()
+    tab = Tab(number=1, page=frame, documents={frame: document})  # type: ignore[dict-item,arg-type]
+    refs = [tab.ref_for(frame, document, node) for node in range(12_000)]  # type: ignore[arg-type]
+    assert refs == list(range(1, 12_001))
+    assert len(tab.targets) == len(tab.refs) <= 5000
+    assert refs[-1] in tab.targets
+    assert tab.ref_for(frame, document, 11_999) == refs[-1]  # type: ignore[arg-type]
+    tab.forget_document(frame)  # type: ignore[arg-type]
+    assert not tab.targets
+    assert not tab.refs

@@ -122,12 +122,17 @@ def with_files(made: Sequence[str], files: dict[str, str]) -> tuple[list[str], l
     descriptors = []
     result = list(made)
     for path, text in files.items():
-        opened = os.memfd_create("file")
-        os.write(opened, text.encode())
-        os.lseek(opened, 0, os.SEEK_SET)
-        descriptors.append(opened)
-        result += ["--ro-bind-data", str(opened), path]
+        descriptors.append(memory_file(text))
+        result += ["--ro-bind-data", str(descriptors[-1]), path]
     return result, descriptors
+
+
+def memory_file(text: str) -> int:
+    """Return a descriptor from which `text` can be read once."""
+    opened = os.memfd_create("handrail")
+    os.write(opened, text.encode("utf-8", "surrogateescape"))
+    os.lseek(opened, 0, os.SEEK_SET)
+    return opened
 
 
 _REASONS = (

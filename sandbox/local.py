@@ -67,7 +67,7 @@ class BubblewrapCage:
         if self._group is not None:
             made += self._group.mounts()
         command, descriptors = _sealed(made)
-        command += ["--", *bundle.command(bubblewrap.python()[0])]
+        command += bundle.command(bubblewrap.python()[0])
         if self._group is not None:
             command = self._group.enter(command)
         client = RunnerClient(ProcessTransport(command, _ENVIRONMENT, descriptors), bundle)
@@ -114,15 +114,26 @@ def _counts_processes_per_namespace() -> bool:
 
 
 def _sealed(made: list[str]) -> tuple[list[str], list[int]]:
-    """Return arguments with the system call filter and the names of users, and the descriptors they are read from."""
-    made, descriptors = bubblewrap.with_files(
-        made, {"/etc/passwd": bubblewrap.PASSWD, "/etc/group": bubblewrap.GROUP}
+    """Complete arguments of bubblewrap, and put them where code inside cannot read them.
+
+    Args:
+        made: The program and its arguments so far.
+
+    Returns:
+        The command, up to the "--" that the command inside follows, and the descriptors bubblewrap reads from.
+    """
+    program, *rest = made
+    rest, descriptors = bubblewrap.with_files(
+        rest, {"/etc/passwd": bubblewrap.PASSWD, "/etc/group": bubblewrap.GROUP}
     )
     filter_from = seccomp.filter_descriptor()
     if filter_from is not None:
         descriptors.append(filter_from)
-        made += ["--seccomp", str(filter_from)]
-    return made, descriptors
+        rest += ["--seccomp", str(filter_from)]
+    rest += ["--remount-ro", "/"]
+    # its command line, like its environment, can be read inside: /proc/1/cmdline
+    arguments = bubblewrap.memory_file("\0".join(rest))
+    return [program, "--args", str(arguments), "--"], [*descriptors, arguments]
 
 
 async def try_out() -> str:
@@ -131,7 +142,7 @@ async def try_out() -> str:
     if program is None:
         return "bubblewrap is not installed"
     command, descriptors = _sealed(bubblewrap.arguments(program, None))
-    transport = ProcessTransport([*command, "--", "true"], _ENVIRONMENT, descriptors)
+    transport = ProcessTransport([*command, "true"], _ENVIRONMENT, descriptors)
     try:
         async with asyncio.timeout(TRY_S):
             await transport.open()

@@ -144,12 +144,9 @@ def main(requests: BinaryIO, status: int) -> None:
     """Serve requests of a stream, with results on a descriptor."""
     for descriptor in (requests.fileno(), status):
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional only
-    with (
-        contextlib.suppress(OSError),
-        Path("/proc/self/oom_score_adj").open("w", encoding="ascii") as stream,
-    ):
-        stream.write("500")  # when memory runs out this goes before the runner does
-    sys.path.insert(
-        0, ""
-    )  # what this file needs is imported; from here on modules of the workspace come first
+    with contextlib.suppress(OSError):
+        # when memory runs out this goes before the runner does
+        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
+    # what this file needs is imported; from here on modules of the workspace come first
+    sys.path.insert(0, "")
     Worker(requests, status).serve()

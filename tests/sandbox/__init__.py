@@ -1,0 +1,1 @@
+"""Tests of `sandbox`: the contract on real engines, and its parts."""

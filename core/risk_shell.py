@@ -128,10 +128,11 @@ def _removal(change: Change, reach: Reach) -> Finding:
     count = reach.count_below(target)
     folder = reach.is_folder(target)
     detail = f"{target.shown} ({count} files)" if folder else target.shown
+    if change.kind == "destroy":
+        return Finding("shell_destroys", target.shown, detail)
     tree = change.kind == "tree" and (folder or count == 0)
-    if tree or count > MANY_FILES:
-        return Finding("delete_tree", target.shown, detail)
-    return Finding("shell_destroys" if whole else "shell_deletes", target.shown, detail)
+    row = "delete_tree" if tree or count > MANY_FILES else "shell_deletes"
+    return Finding(row, target.shown, detail)
 
 
 def _subject(case: Case, text: str, reading: CommandReading) -> Subject:

@@ -157,7 +157,12 @@ def _find(words: Sequence[Token]) -> Iterator[tuple[EffectKind, Token]]:
         starts.append(word)
     texts = [word.text for word in words]
     if "-delete" in texts:
-        yield from (("destroy", word) for word in starts or [Token(".")])
+        chosen = any(
+            re.fullmatch(r"-i?(?:name|path|regex|wholename)|-empty|-newer|-size", text)
+            for text in texts
+        )
+        kind: EffectKind = "destroy" if chosen else "tree"
+        yield from ((kind, word) for word in starts or [Token(".")])
     for place, text in enumerate(texts[:-1]):
         if text in ("-fprint", "-fprintf", "-fprint0", "-fls"):
             yield "write", words[place + 1]

@@ -141,7 +141,7 @@ def parse_rules(text: str, name: str, today: date | None = None) -> tuple[Rule, 
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        where = error_line(error)
+        where = error_line(error) or text.count("\n") + 1
         raise ConfigError(
             f"{name}, line {where}: {error}.", hint="Nothing of it is used."
         ) from error

@@ -188,7 +188,8 @@ def test_a_private_address_the_person_opened_is_allowed_at_its_port_only(world):
 
 FINAL = """
 Place order|Buy now|Pay $5|Send|Send message|Delete account|DELETE|Submit|Publish|Post|Allow|Authorize|Authorise app
-Confirm|Accept|Agree & continue|Transfer|Donate|Checkout|Remove|Sign up|Log in|Yes, delete|Unsubscribe|Deploy|Merge pull request
+Confirm|Accept|Agree & continue|Transfer|Donate|Checkout|Remove|Sign up|Log in|Yes, delete|Unsubscribe
+Deploy|Merge pull request
 购买|提交|删除|发送|支付|立即下单|送信|削除|購入する|注文を確定する|결제하기|삭제|Löschen|Jetzt kaufen
 Envoyer|Supprimer|Comprar|Удалить|B u y  n o w|De\u200blete|\uff24\uff45\uff4c\uff45\uff54\uff45|delete-account
 """

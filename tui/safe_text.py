@@ -102,8 +102,8 @@ def _mark_in(text: str) -> Callable[[re.Match[str]], str]:
 
 def _fold(text: str) -> str:
     text = _BLANK_LINES.sub(_fold_lines, text)
-    text = _SAME_RUN.sub(_fold_run, text)
     text = _MARKS_STACKED.sub(lambda found: f"{found.group()[0]}<{len(found.group())} marks>", text)
+    text = _SAME_RUN.sub(_fold_run, text)
     return _LONG_WORD.sub(_fold_word, text)
 
 

@@ -35,6 +35,8 @@ NO_DOTENV = "PYTHON_DOTENV_DISABLED"
 """Set while it is imported: it would load the .env file of the project that the environment lies in."""
 LOGGERS = ("browser_use", "cdp_use", "bubus")
 NOT_ELEMENTS = frozenset({"iframe", "frame", "option", "label", "html", "body", "details"})
+PLAIN_CONTROLS = frozenset({"a", "area", "button", "input", "select", "summary", "textarea"})
+"""The collector finds these by itself, unless a closed shadow root hides them."""
 MARGIN_PX = 1200
 """Elements up to this far outside the viewport are looked for, as in the collector."""
 
@@ -224,7 +226,7 @@ async def leave_nodes(page: "Page", key: str) -> int:
             viewport_threshold=MARGIN_PX,
         )
         state, _, _ = await service.get_serialized_dom_tree()
-        nodes = [node for node in state.selector_map.values() if node.tag_name not in NOT_ELEMENTS]
+        nodes = [node for node in state.selector_map.values() if _is_new(node)]
         left = await asyncio.gather(
             *(_leave(session, node, key, place) for place, node in enumerate(nodes))
         )
@@ -233,6 +235,20 @@ async def leave_nodes(page: "Page", key: str) -> int:
         raise BridgeError(f"{type(error).__name__}: {str(error)[:200]}") from error
     finally:
         await session.close()
+
+
+def _is_new(node: Any) -> bool:
+    """Tell whether the collector may have missed a node: each one costs two round trips."""
+    if node.tag_name in NOT_ELEMENTS:
+        return False
+    if node.tag_name not in PLAIN_CONTROLS:
+        return True
+    above = node.parent_node
+    while above is not None:
+        if above.shadow_root_type == "closed":
+            return True
+        above = above.parent_node
+    return False
 
 
 _PUT = """function (key, place) {

@@ -13,10 +13,11 @@ from core.egress_upstream import upstream_from
 from core.errors import BrowserBlockedError
 from core.messages import JsonValue
 from tools.browser import listing
-from tools.browser.actions import Act, open_address
+from tools.browser.act import Act
 from tools.browser.arguments import BrowserArguments
 from tools.browser.guard import checked_url
 from tools.browser.loop_thread import LoopThread
+from tools.browser.navigation import open_address
 from tools.browser.picture import png
 from tools.browser.session import BrowserSession, BrowserSetup
 from tools.browser.settle import settle

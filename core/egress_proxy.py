@@ -57,15 +57,21 @@ class EgressProxy:
     """An asyncio HTTP forward proxy bound to 127.0.0.1; start and stop it on one event loop."""
 
     def __init__(
-        self, policy: EgressPolicy, *, chatter_hosts: Iterable[str] = CHATTER_HOSTS
+        self,
+        policy: EgressPolicy,
+        *,
+        chatter_hosts: Iterable[str] = CHATTER_HOSTS,
+        only_expected: bool = False,
     ) -> None:
         """Make a proxy.
 
         Args:
             policy: Judges every connection.
             chatter_hosts: Hosts that are refused without being logged, until `expect` names them.
+            only_expected: Refuse every host that neither `expect` nor a grant names.
         """
         self._policy = policy
+        self._only_expected = only_expected
         self._chatter = frozenset(chatter_hosts)
         self._expected: set[str] = set()
         self._server: asyncio.Server | None = None
@@ -89,7 +95,7 @@ class EgressProxy:
         return list(self._contacts)[-newest:] if newest > 0 else []
 
     def expect(self, host: str) -> None:
-        """Take `host` as meant: it is not refused as the browser's own chatter from now on."""
+        """Take `host` as meant: it was gone to on purpose, and pages may use it from now on."""
         self._expected.add(host)
 
     async def start(self) -> None:
@@ -147,9 +153,15 @@ class EgressProxy:
     async def _judge(self, host: str, port: int) -> EgressDecision:
         if host in self._chatter and host not in self._expected:
             return EgressDecision(allowed=False, host=host, port=port, reason="browser chatter")
-        decision = await self._policy.decide(host, port)
+        if self._only_expected and not self._is_expected(host, port):
+            decision = EgressDecision(allowed=False, host=host, port=port, reason="not on the list")
+        else:
+            decision = await self._policy.decide(host, port)
         self._log(decision, "" if decision.allowed else decision.reason)
         return decision
+
+    def _is_expected(self, host: str, port: int) -> bool:
+        return host in self._expected or (host, port) in self._policy.granted
 
     def _log(self, decision: EgressDecision, reason: str) -> None:
         self._contacted += 1

@@ -250,3 +250,23 @@ async def test_an_upstream_proxy_that_refuses_is_reported(site: Site) -> None:
             assert "407" in proxy.contacts()[-1].reason
         finally:
             await proxy.stop()
+
+
+async def test_only_hosts_that_were_named_are_reached_in_list_mode(site: Site) -> None:
+    async def here(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"]
+
+    policy = EgressPolicy(resolver=here)
+    proxy = EgressProxy(policy, only_expected=True)
+    await proxy.start()
+    try:
+        url = f"http://one.test:{site.first.server_port}/numbered?n=1"
+        assert (await say(proxy.port, get(url))).startswith(b"HTTP/1.1 403")
+        assert proxy.contacts()[-1].reason == "not on the list"
+        proxy.expect("one.test")
+        await say(proxy.port, get(url))
+        assert proxy.contacts()[-1].reason == "loopback address"
+        policy.allow("one.test", site.first.server_port)
+        assert b"Entry 1" in await say(proxy.port, get(url))
+    finally:
+        await proxy.stop()

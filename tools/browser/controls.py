@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from core.errors import BrowserError, NotAllowedError
 from tools.browser.act import Act
 from tools.browser.faults import ignoring_faults
-from tools.browser.guard import check_link, check_typing
+from tools.browser.guard import check_link, check_typing, host_of
 from tools.browser.references import element_handle, element_state, focused_state
 from tools.browser.tab import Tab
 
@@ -23,6 +23,8 @@ async def click(act: Act) -> str:
     ref = _ref(act)
     state = await element_state(act.tab, ref)
     check_link(state.href)
+    if state.href:
+        act.session.proxy.expect(host_of(state.href))
     if state.tag == "input" and state.input_type == "file":
         raise NotAllowedError(
             "Files are not chosen by clicking.", hint="Ask the person.", code="file_input"

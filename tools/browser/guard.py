@@ -68,6 +68,14 @@ def check_typing(*, secret: bool, ref: int) -> None:
         )
 
 
+def host_of(url: str) -> str:
+    """Return the host of a web address, "" for all else."""
+    try:
+        return parse_web_address(url).host if url.startswith(("http:", "https:")) else ""
+    except EgressDeniedError:
+        return ""
+
+
 def origin_of(url: str) -> str:
     """Return scheme://host:port of a page, "" for blank and error pages."""
     try:

@@ -116,9 +116,17 @@ async def back(act: Act) -> str:
 async def new_tab(act: Act) -> str:
     """Open a tab, with an address if one is given."""
     url = checked_url(act.wish.url) if act.wish.url else ""
+    before = act.session.ordered_tabs()[:1]
     tab = await act.session.open_tab()
-    if url:
-        await open_address(Act(act.session, tab, act.wish), url)
+    try:
+        if url:
+            await open_address(Act(act.session, tab, act.wish), url)
+    except BrowserError:
+        # Nothing is gained by an empty tab: go back to where it was asked for.
+        await act.session.close_tab(tab)
+        for earlier in before:
+            act.session.switch(earlier.number)
+        raise
     return f"open tab {tab.number}" + (f" with {url}" if url else "")
 
 

@@ -38,6 +38,8 @@ class BrowserSetup:
     """Path of a Chromium, "" to look for one."""
     os_sandbox: bool = True
     """Use Chromium's own sandbox (never as root)."""
+    hosts_listed: bool = False
+    """Pages reach only hosts that were gone to on purpose (allow-list mode)."""
     download_limit_bytes: int = 512 << 20
     """All downloads of a session together; more is stopped."""
     with_dom: bool = True
@@ -51,7 +53,7 @@ class BrowserSession:
     def __init__(self, setup: BrowserSetup) -> None:
         """Use `setup` when the browser is first needed."""
         self.setup = setup
-        self.proxy = EgressProxy(setup.egress)
+        self.proxy = EgressProxy(setup.egress, only_expected=setup.hosts_listed)
         self.enricher = Enricher(enabled=setup.with_dom)
         self.tabs: dict[int, Tab] = {}
         self.lock = asyncio.Lock()

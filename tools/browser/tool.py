@@ -45,6 +45,7 @@ class BrowserTool(TypedTool[BrowserArguments]):
         *,
         executable: str = "",
         os_sandbox: bool = True,
+        hosts_listed: bool = False,
         off_reason: str = "",
     ) -> None:
         """Make the tool; nothing is started.
@@ -54,10 +55,15 @@ class BrowserTool(TypedTool[BrowserArguments]):
             egress: Judges every connection of the browser.
             executable: Path of a Chromium, "" to look for one.
             os_sandbox: Use Chromium's own sandbox (never as root).
+            hosts_listed: Pages reach only hosts that were gone to on purpose.
             off_reason: Why the browser is switched off, "" when it is not.
         """
         self.setup = BrowserSetup(
-            folder=folder / "browser", egress=egress, executable=executable, os_sandbox=os_sandbox
+            folder=folder / "browser",
+            egress=egress,
+            executable=executable,
+            os_sandbox=os_sandbox,
+            hosts_listed=hosts_listed,
         )
         self._off_reason = off_reason
         self._failure = ""

@@ -281,6 +281,10 @@ async def test_tabs_are_opened_switched_and_closed(browser: Driving) -> None:
     assert "Kitchen" in await browser.act("switch_tab", tab=first)
     with pytest.raises(BrowserError, match="no tab 99"):
         await browser.act("switch_tab", tab=99)
+    with pytest.raises(BrowserError):
+        await browser.act("new_tab", url="http://10.0.0.1/")
+    assert browser.tab.number == first
+    assert len(browser.tool.session.tabs) == 2
 
 
 async def test_a_page_that_is_not_found_is_shown_with_its_status(browser: Driving) -> None:

@@ -13,6 +13,8 @@ MANY_FILES: Final = 20
 """More files than this are many."""
 SHOWN_COMMANDS: Final = 60
 """Commands listed in a dialog; the rest is counted."""
+SHOWN_LINES: Final = 400
+"""Lines of a text listed in a dialog; the whole text is one of the arguments."""
 SHOWN_TEXT: Final = 400
 """Characters of one command in a dialog."""
 
@@ -57,6 +59,9 @@ def _findings(case: Case, reading: CommandReading) -> Iterator[Finding]:
         yield Finding("git_push")
     if reading.commits:
         yield Finding("git_commit")
+    deleted = {change.target.path for change in reading.changes if change.kind == "delete"}
+    if len(deleted) > MANY_FILES:
+        yield Finding("delete_tree", detail=f"{len(deleted)} names")
     for change in reading.changes:
         yield from _changes(change, case.situation.reach, uncaged=uncaged)
     if reading.only_reads and not uncaged:
@@ -173,7 +178,7 @@ def _is_inside(text: str, reach: Reach, start: str | None) -> bool:
 def _parts(text: str, reading: CommandReading, reach: Reach) -> Iterator[str]:
     """Yield the commands one by one; for text that cannot be taken apart, its lines and what was seen in it."""
     if reading.opaque:
-        yield from text.splitlines() or [text]
+        yield from _lines(text)
         hidden = [" ".join(seen.argv)[:SHOWN_TEXT] for seen in reading.seen if seen.words]
         yield from (f"may run: {line}" for line in dict.fromkeys(hidden[:SHOWN_COMMANDS]))
         count = len(hidden)
@@ -182,6 +187,18 @@ def _parts(text: str, reading: CommandReading, reach: Reach) -> Iterator[str]:
         count = len(reading.commands)
     if count > SHOWN_COMMANDS:
         yield f"and {count - SHOWN_COMMANDS} more commands"
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines that are not blank, of very many the first and the last ones."""
+    lines = [line for line in text.splitlines() if line.strip()] or [text[:SHOWN_TEXT]]
+    if len(lines) <= SHOWN_LINES:
+        yield from lines
+        return
+    half = SHOWN_LINES // 2
+    yield from lines[:half]
+    yield f"({len(lines) - 2 * half} more lines)"
+    yield from lines[-half:]
 
 
 def _shown(command: PlainCommand) -> str:

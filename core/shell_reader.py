@@ -6,6 +6,8 @@ everything else. Neither is a boundary: the sandbox is.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
 
 from core.reach import Reach, Target
 from core.shell.commands import CommandFinder, Seen
@@ -18,6 +20,9 @@ from core.shell.options import UnverifiedError
 from core.shell.read_only import Verified, verify
 from core.shell.words import PlainCommand, take_apart
 from core.shell.wrappers import base_name
+
+MAX_CHANGES: Final = 200
+"""Changes that are looked at one by one; more are a danger of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,9 @@ def read_command(text: str, reach: Reach, cwd: str | None = None) -> CommandRead
     )
     for seen in finder.sight.commands:
         _add_changes(seen, reach, reading)
+        if len(reading.changes) > MAX_CHANGES:
+            reading.dangers.append(f"more than {MAX_CHANGES} changes to files")
+            break
     return reading
 
 
@@ -105,8 +113,10 @@ def _checked(
 
 def _add_changes(seen: Seen, reach: Reach, reading: CommandReading) -> None:
     reading.installs = reading.installs or installs(seen)
-    for effect in effects(seen):
-        reading.changes.extend(_changes(effect, reach))
+    for effect in islice(effects(seen), MAX_CHANGES + 1):
+        reading.changes.extend(islice(_changes(effect, reach), MAX_CHANGES + 1))
+        if len(reading.changes) > MAX_CHANGES:
+            return
     if seen.words and base_name(seen.words[0].text) == "git":
         for deed in deeds(seen.words):
             _add_deed(deed, seen, reach, reading)

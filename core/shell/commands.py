@@ -11,12 +11,14 @@ from core.shell.scripts import STDIN_RUNNERS, scripts
 from core.shell.words import RESERVED
 from core.shell.wrappers import base_name, run_by_find, wrapped
 
-MAX_COMMANDS: Final = 2000
+MAX_COMMANDS: Final = 1000
 """More commands than this are not looked at; the text then counts as a danger."""
 MAX_DEPTH: Final = 10
 """Deeper nesting is not looked at; the text then counts as a danger."""
 MAX_TEXT: Final = 65_536
 """Longer text is looked at at its beginning and its end only."""
+MAX_WORK: Final = 262_144
+"""Characters looked at in a text and in all texts inside it together."""
 MAX_VALUE: Final = 1000
 """Longest value of a variable that is remembered."""
 
@@ -88,6 +90,7 @@ class CommandFinder:
         self.sight = Sight()
         self._variables = {"IFS": " ", "HOME": home}
         self._pipelines = 0
+        self._left = MAX_WORK
 
     def find(self, text: str, folders: Folders, *, depth: int = 0, within: int = -1) -> None:
         """Add what a text may run.
@@ -98,7 +101,8 @@ class CommandFinder:
             depth: How deep in other texts it is.
             within: Pipeline it makes words for, -1 for none.
         """
-        if depth > MAX_DEPTH or len(self.sight.commands) > MAX_COMMANDS:
+        self._left -= len(text)
+        if depth > MAX_DEPTH or len(self.sight.commands) > MAX_COMMANDS or self._left < 0 < depth:
             self.sight.cut = True
             return
         if len(text) > MAX_TEXT:
@@ -255,9 +259,12 @@ class _Walk:
         for inner in document.inner if document else ():
             self._find_inner(inner)
         environment = []
-        while words and (assigned := self._finder.assign(words[0])) is not None:
+        for word in words:
+            assigned = self._finder.assign(word)
+            if assigned is None:
+                break
             environment.append(assigned)
-            words = words[1:]
+        words = words[len(environment) :]
         if not words and not redirects and not environment:
             return
         words = self._grammar(words)

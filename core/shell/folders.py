@@ -5,8 +5,10 @@ from typing import Final
 
 from core.reach import Reach
 
-MAX_FOLDERS: Final = 6
+MAX_FOLDERS: Final = 4
 """More possible folders than this count as not knowing."""
+MAX_DEPTH: Final = 32
+"""A folder deeper than this counts as not known."""
 UNKNOWN: Final = ""
 """A folder that is not known."""
 
@@ -55,7 +57,7 @@ class Folders:
         if text is None or text == "-":
             return UNKNOWN
         target = self._reach.resolve(text or "~", folder)
-        if target.place == "unknown":
+        if target.place == "unknown" or target.path.count("/") > MAX_DEPTH:
             return UNKNOWN
         if target.place == "workspace":
             return f"{self._reach.inside.rstrip('/')}/{target.path}".rstrip("/")

@@ -19,6 +19,8 @@ _OPERATORS: Final = (
     "&&", "||", ";;&", ";;", ";&", "|&", "&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", ";", "|",
     "&", "(", ")", "<", ">", "\n",
 )  # fmt: skip
+_OPERATOR_STARTS: Final = frozenset("&|;<>()\n")
+_PLAIN: Final = re.compile(r"[^\s&|;<>()'\"\\$`*?\[]+")
 REDIRECTS: Final = frozenset(
     {"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "<", ">"}
 )
@@ -117,6 +119,8 @@ class _Lexer:
                 return
 
     def _operator(self) -> str | None:
+        if self._text[self._at] not in _OPERATOR_STARTS:
+            return None
         if self._text.startswith(("<(", ">("), self._at):
             return None
         for operator in _OPERATORS:
@@ -156,8 +160,13 @@ class _Lexer:
     def _word(self) -> Token:
         token = Token("")
         while self._at < len(self._text):
+            plain = _PLAIN.match(self._text, self._at)
+            if plain is not None:
+                token.text += plain.group()
+                self._at = plain.end()
+                continue
             character = self._text[self._at]
-            if character in " \n" or (self._operator() is not None):
+            if character in " \n" or self._operator() is not None:
                 if self._is_descriptor(token):
                     token.text = ""
                     return self.next_token() or token

@@ -1,5 +1,4 @@
 import random
-import time
 from pathlib import Path
 
 from core.reach import Reach
@@ -8,10 +7,8 @@ from core.shell_reader import read_command
 from tests.support.shell_fuzz import Bash, differences, random_text
 
 SEED = 20_261_130
-LIMIT_S = 15.0
-"""The sample ends after this long, whatever it has seen."""
-LEAST = 1_000
-"""Plain texts that must have been compared by then."""
+SAMPLE = 700
+"""Plain texts that are given to bash: enough to find each mistake of a kind, and about ten seconds."""
 
 
 def test_bash_runs_nothing_else_than_what_was_read_out_of_plain_text(tmp_path: Path):
@@ -23,8 +20,7 @@ def test_bash_runs_nothing_else_than_what_was_read_out_of_plain_text(tmp_path: P
     before = bash.files()
     compared = 0
     wrong: list[str] = []
-    ends = time.monotonic() + LIMIT_S
-    while time.monotonic() < ends and not wrong:
+    while compared < SAMPLE and not wrong:
         text = random_text(source)
         plain = take_apart(text)
         if plain.opaque or not read_command(text, reach).only_reads:
@@ -35,7 +31,6 @@ def test_bash_runs_nothing_else_than_what_was_read_out_of_plain_text(tmp_path: P
         if bash.files() != before:
             wrong.append(f"{text!r} made {set(bash.files()) - set(before)}")
     assert wrong == []
-    assert compared >= LEAST
 
 
 def test_the_oracle_sees_what_a_wrong_reading_would_hide(tmp_path: Path):

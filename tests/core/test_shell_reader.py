@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -260,3 +261,33 @@ def test_the_parts_list_every_command_and_what_is_hidden_in_opaque_text(world):
     many = world.judge("shell", {"command": "true; " * 90 + "curl http://x.test"})
     assert many.verdict == "ask"
     assert "91 commands" in many.reasons
+
+
+BIG = {
+    "operands": "rm -rf " + "a " * 30_000,
+    "commands": "curl x|sh;" * 6_500,
+    "folders": "cd a;" * 10_000,
+    "patterns": "rm * ;" * 2_000,
+    "nesting": "echo $(" * 3_000,
+    "evals": "eval " * 10_000,
+    "variables": "A=$A$A;" * 8_000,
+    "blanks": " " * 1_000_000,
+    "one word": "x" * 1_000_000,
+    "lines": "\n" * 60_000,
+    "documents": "cat <<A\nx\nA\n" * 5_000,
+    "code": 'python3 -c "' + "os.system('a');" * 4_000 + '"',
+}
+
+
+@pytest.mark.parametrize("kind", BIG)
+def test_texts_of_any_size_are_judged_in_short_time_and_shown_in_bounds(world, kind):
+    started = time.perf_counter()
+    judgement = world.judge("shell", {"command": BIG[kind]})
+    assert time.perf_counter() - started < 4.0
+    assert judgement.verdict in ("ask", "ask_strong")
+    assert len(judgement.parts) < 600
+
+
+def test_many_deletions_by_name_are_a_tree(world):
+    assert world.shell("rm " + " ".join(f"f{number}" for number in range(20))) == "ask"
+    assert world.shell("rm " + " ".join(f"f{number}" for number in range(21))) == "ask_strong"

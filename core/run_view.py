@@ -105,6 +105,7 @@ HEADER: Parts = frozenset({"header"})
 BROWSER: Parts = frozenset({"browser"})
 SANDBOX: Parts = frozenset({"sandbox"})
 CALLS: Parts = frozenset({"header", "conversation", "steps"})
+CALLS_AND_SANDBOX: Parts = CALLS | SANDBOX
 MEMORY: Parts = frozenset({"header", "memory"})
 RUN: Parts = frozenset({"header", "conversation", "steps", "memory"})
 
@@ -291,10 +292,11 @@ def _list(view: RunView, record: Record, *call_ids: str) -> Parts:
     """Let every pane that lists calls know these; returns the parts that changed."""
     view_conversation.show_calls(view.conversation, record, view.calls, *call_ids)
     view_steps.list_new_calls(view.steps, record, view.calls, *call_ids)
-    in_sandbox = [
-        view_sandbox.list_command(view.sandbox, view.calls, call_id) for call_id in call_ids
-    ]
-    return CALLS | SANDBOX if any(in_sandbox) else CALLS
+    changed = CALLS
+    for call_id in call_ids:
+        if view_sandbox.list_command(view.sandbox, view.calls, call_id):
+            changed = CALLS_AND_SANDBOX
+    return changed
 
 
 REDUCERS: Mapping[type, Reducer] = {

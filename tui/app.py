@@ -1,20 +1,21 @@
 """The full-screen app: it shows what the log says and calls the session; it decides nothing itself."""
 
 import asyncio
+import gc
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on, work
 from textual.app import App, SystemCommand
+from textual.filter import ANSIToTruecolor
 
 from core.errors import HandrailError
-from tui.app_desk import AppDesk
 from tui.app_keys import AppKeys
-from tui.decision_desk import DecisionDesk
+from tui.attention import Attention
 from tui.keys import APP_KEYS, MAIN_KEYS, key_labels
 from tui.line_filter import SafeLineFilter
 from tui.panes.first import FirstPane
@@ -26,11 +27,12 @@ from tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
-    from textual.filter import LineFilter
     from textual.screen import Screen
     from textual.timer import Timer
 
+    from core.run_view import RunView
     from tui.crash import InternalError
+    from tui.decision_desk import DecisionDesk
     from tui.session_port import LookAround, OpenSession
     from tui.view_changed import ViewChanged
 
@@ -38,6 +40,8 @@ TWICE_S: Final = 1.0
 """Ctrl+C twice within this time ends the app."""
 TICK_S: Final = 1.0
 """While a run goes on, running times are brought up to date this often; otherwise never."""
+OPEN_AFTER_S: Final = 0.05
+"""The session is opened this long after the first paint, so that the first keys are echoed before anything else."""
 SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that end the app in an orderly way, with the terminal as it was.
 
@@ -77,6 +81,10 @@ class HandrailApp(AppKeys, App[None]):
         """
         super().__init__()
         self.animation_level = "none"
+        # One filter instead of Textual's: a second one would copy every line of the screen once more, and no
+        # colour here is one of the terminal's sixteen.
+        others = [each for each in self._filters if not isinstance(each, ANSIToTruecolor)]
+        self._filters = [SafeLineFilter(), *others]
         self.set_reactive(App.theme, register_theme(self, theme))
         self.stylesheet.set_variables(self.get_css_variables())
         self.host = SessionHost(self.post_message, self.report, monotonic=monotonic)
@@ -86,9 +94,10 @@ class HandrailApp(AppKeys, App[None]):
         self.keys = dict(keys or {})
         self._open_session = open_session
         self._look_around = findings
-        self._monotonic = monotonic
+        self.monotonic = monotonic
         self._last_copy_s = float("-inf")
         self._is_closing = False
+        self._attention = Attention()
         self._ticker: Timer | None = None
         if task:
             self.host.send(task)
@@ -103,10 +112,6 @@ class HandrailApp(AppKeys, App[None]):
     def get_default_screen(self) -> MainScreen:
         """Return the main screen."""
         return MainScreen()
-
-    def get_line_filters(self) -> "Sequence[LineFilter]":
-        """Let no line out that a terminal would act on."""
-        return [*super().get_line_filters(), SafeLineFilter()]
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
         """Offer every key that works everywhere by name."""
@@ -127,7 +132,7 @@ class HandrailApp(AppKeys, App[None]):
             loop = asyncio.get_running_loop()
             for number in SIGNALS:
                 loop.add_signal_handler(number, self.end, 128 + number)
-        self.call_after_refresh(self.take_session)
+        self.call_after_refresh(self.set_timer, OPEN_AFTER_S, self.take_session)
 
     async def on_event(self, event: events.Event) -> None:
         """Note when the person last pressed a key, before anything is done with it."""
@@ -142,6 +147,7 @@ class HandrailApp(AppKeys, App[None]):
     @work(group="session", exit_on_error=False)
     async def take_session(self, open_session: "OpenSession | None" = None) -> None:
         """Open the session, or the one given instead, and look for what is there."""
+        await self.main.furnish()
         try:
             session = await self.host.open(open_session or self._open_session)
         except HandrailError as error:
@@ -150,7 +156,7 @@ class HandrailApp(AppKeys, App[None]):
             await self.main.take_session(session)
         if self._look_around is not None:
             self.main.show_findings(await self._look_around())
-        self.call_after_refresh(_import_dialogs)
+        self.call_after_refresh(_settle_in)
 
     def on_view_changed(self, message: "ViewChanged") -> None:
         """Show what changed."""
@@ -158,11 +164,15 @@ class HandrailApp(AppKeys, App[None]):
         if host.session is None or host.pump is None or view is not host.pump.view:
             return
         if self.desk is None or self.desk.queue is not view.decisions:
-            desk = AppDesk(self, view.decisions)
-            self.desk = DecisionDesk(desk, host.session, view.decisions, self._monotonic)
+            from tui.app_desk import make_desk  # off the start path
+
+            self.desk = make_desk(self, host.session, view.decisions)
+            self.main.composer.remember(asked_before(view))
         self.main.show(view, message.parts, host.now_s())
         if "decisions" in message.parts:
             self.desk.update()
+        if self._attention.is_due(view) and not self.app_focus:
+            self.bell()
         if self._ticker is not None:
             is_moving = view.header.phase == "running" and not view.decisions.open
             (self._ticker.resume if is_moving else self._ticker.pause)()
@@ -225,7 +235,7 @@ class HandrailApp(AppKeys, App[None]):
         if selected:
             self.copy_to_clipboard(selected)
             return
-        now_s = self._monotonic()
+        now_s = self.monotonic()
         if now_s - self._last_copy_s <= TWICE_S:
             self.end()
         elif not self.host.interrupt():
@@ -244,7 +254,21 @@ class HandrailApp(AppKeys, App[None]):
         self._close_messages_no_wait()
 
 
-def _import_dialogs() -> None:
-    """Import what the first decision needs, now that nobody waits for it."""
+def asked_before(view: "RunView") -> list[str]:
+    """Return what the person asked for so far, oldest first."""
+    return [
+        block.text
+        for block in view.conversation.blocks
+        if block.kind == "user" and block.author == "user"
+    ]
+
+
+def _settle_in() -> None:
+    """Do what nobody waits for any more: import what the first decision needs, and leave start-up objects alone.
+
+    Garbage collection may have been off since the start, as that makes the start a tenth faster.
+    """
     for name in ("approval", "question"):
         import_module(f"tui.screens.{name}")
+    gc.freeze()
+    gc.enable()

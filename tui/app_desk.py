@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input, TextArea
 
-from tui.decision_desk import is_large_enough
+from tui.decision_desk import DecisionDesk, is_large_enough
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.app import HandrailApp
     from tui.screens.armed import ArmedScreen
     from tui.screens.dialog_end import DialogEnd
+    from tui.session_port import SessionLike
 
 
 class AppDesk:
@@ -65,3 +66,8 @@ class AppDesk:
     def _look(self) -> None:
         if self._app.desk is not None:
             self._app.desk.consider()
+
+
+def make_desk(app: "HandrailApp", session: "SessionLike", queue: "DecisionsView") -> DecisionDesk:
+    """Return the desk of a session."""
+    return DecisionDesk(AppDesk(app, queue), session, queue, app.monotonic)

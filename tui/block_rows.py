@@ -8,8 +8,8 @@ from textual.content import Content
 
 from tui.call_rows import call_full_text, call_rows, fold_line, folded_height
 from tui.call_text import clock, decider, dollars, tokens
-from tui.markdown_rows import markdown_rows
 from tui.safe_text import safe_text
+from tui.wrapping import wrap
 
 if TYPE_CHECKING:
     from core.view_conversation import (
@@ -92,9 +92,17 @@ def _rows_of(text: str, look: Look) -> int:
     return text.count("\n") + len(text) // max(look.width_cells - 4, 8) + 1
 
 
+def _markdown(text: str, width: int) -> list[Content]:
+    from tui.markdown_rows import markdown_rows  # the parser stays off the start path
+
+    return markdown_rows(text, width)
+
+
 def _lines(text: str, width: int, style: str = "") -> list[Content]:
-    lines = Content(safe_text(text.strip("\n").replace("\r\n", "\n"))).stylize(style).split("\n")
-    return [row for line in lines for row in (line.wrap(width) if line else [line])]
+    return wrap(
+        Content(safe_text(text.strip("\n").replace("\r\n", "\n")).expandtabs(4)).stylize(style),
+        width,
+    )
 
 
 def _hanging(mark: str, style: str, rows: Sequence[Content]) -> list[Content]:
@@ -104,7 +112,7 @@ def _hanging(mark: str, style: str, rows: Sequence[Content]) -> list[Content]:
 
 
 def _text(block: "TextBlock", look: Look) -> list[Content]:
-    return markdown_rows(block.text, look.width_cells) if block.text.strip() else []
+    return _markdown(block.text, look.width_cells) if block.text.strip() else []
 
 
 def _call(block: "CallBlock", look: Look) -> list[Content]:
@@ -180,7 +188,7 @@ def _result(block: "ResultBlock", look: Look) -> list[Content]:
         rows += _lines(ended.error.message, width, "$text-error")
         rows += _lines(ended.error.hint, width) if ended.error.hint else []
     if ended.answer.strip() and not block.is_answer_above:
-        rows += [*([Content("")] if len(rows) > 1 else []), *markdown_rows(ended.answer, width)]
+        rows += [*([Content("")] if len(rows) > 1 else []), *_markdown(ended.answer, width)]
     for path in ended.files:
         rows += _hanging("+ ", "$text-success", _lines(path, width - 2))
     if block.failed_calls:

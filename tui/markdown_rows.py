@@ -16,6 +16,7 @@ from textual.content import Content
 from tui.markdown_inline import inline_content
 from tui.markdown_table import table_rows
 from tui.safe_text import safe_text
+from tui.wrapping import wrap
 
 MAX_NESTING: Final = 8
 """Lists and quotes deeper than this are shown as their text."""
@@ -165,7 +166,7 @@ def _block_rows(node: SyntaxTreeNode, width: int, depth: int) -> list[Content]:
     content = _inline(node)
     if node.type == "heading":
         content = content.stylize_before(_HEADINGS.get(node.tag, "bold"))
-    return _wrap(content, width)
+    return wrap(content, width)
 
 
 def _container_rows(node: SyntaxTreeNode, width: int, depth: int) -> list[Content]:
@@ -179,10 +180,6 @@ def _inline(node: SyntaxTreeNode) -> Content:
     if node.children and node.children[0].type == "inline":
         return inline_content(node.children[0])
     return inline_content(node)
-
-
-def _wrap(content: Content, width: int) -> list[Content]:
-    return [row for line in content.split("\n") for row in line.wrap(width)] or [_BLANK]
 
 
 def _stacked(

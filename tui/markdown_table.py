@@ -8,6 +8,7 @@ from markdown_it.tree import SyntaxTreeNode
 from textual.content import Content
 
 from tui.markdown_inline import inline_content
+from tui.wrapping import wrap
 
 MIN_COLUMN_CELLS: Final = 4
 _GAP: Final = " │ "
@@ -65,9 +66,7 @@ def _cell(node: SyntaxTreeNode, *, is_head: bool) -> Content:
 
 
 def _wrapped(cells: Sequence[Content], widths: Sequence[int]) -> list[Content]:
-    columns = [
-        cell.wrap(width) or [Content("")] for cell, width in zip(cells, widths, strict=False)
-    ]
+    columns = [wrap(cell, width) for cell, width in zip(cells, widths, strict=False)]
     gap = Content(_GAP).stylize("$text-muted")
     return [
         gap.join(_fitted(part, width) for part, width in zip(parts, widths, strict=False))

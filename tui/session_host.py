@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import HandrailError
@@ -50,10 +51,14 @@ class SessionHost:
         Raises:
             HandrailError: It cannot be opened.
         """
+        # Imported in a thread, so that keys are taken meanwhile.
+        pump_module = await asyncio.to_thread(import_module, "tui.pump")
         session = await open_session()
-        from tui.pump import Pump
 
-        self.session, self.pump = session, Pump(session.log, self._tell, monotonic=self._monotonic)
+        self.session, self.pump = (
+            session,
+            pump_module.Pump(session.log, self._tell, monotonic=self._monotonic),
+        )
         self._start(self.pump.run())
         waiting, self._outbox = self._outbox, []
         for text in waiting:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import set_cell_size
 from textual.content import Content
 
 from tui.call_text import arguments_short, call_mark, call_state, decider, dollars, duration, tokens
@@ -114,7 +115,16 @@ def _line(what: Content, cells: Sequence[tuple[str, int, str]], width: int) -> C
     room = max(width - sum(cell_width + 1 for _, cell_width, _ in cells), 4)
     what = what.truncate(room, ellipsis=True)
     line = what.pad_right(max(room - what.cell_length, 0))
+    return line + Content.assemble(*_merged(cells))
+
+
+def _merged(cells: Sequence[tuple[str, int, str]]) -> list[tuple[str, str]]:
+    """Return the cells as few pieces: each change of style costs about 40 bytes on the way to the terminal."""
+    pieces: list[tuple[str, str]] = []
     for text, cell_width, style in cells:
-        cell = Content(f" {text}").stylize(style).truncate(cell_width + 1, ellipsis=True)
-        line += cell.pad_right(max(cell_width + 1 - cell.cell_length, 0))
-    return line
+        shown = set_cell_size(f" {text}", cell_width + 1)
+        if pieces and (pieces[-1][1] == style or not text):
+            pieces[-1] = (pieces[-1][0] + shown, pieces[-1][1])
+        else:
+            pieces.append((shown, style if text else ""))
+    return pieces

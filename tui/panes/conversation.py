@@ -1,14 +1,14 @@
 """The Conversation pane: the transcript, drawn by lines; it follows its end only while the end is in view."""
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.content import Content
-from textual.message import Message
 
 from tui.block_rows import Look, block_text, draw_block, estimated_height, is_spaced
 from tui.keys import CONVERSATION_KEYS
-from tui.markdown_rows import MarkdownRows
+from tui.pane_messages import CopyAsked, FullTextAsked, NewBelow
 from tui.widgets.block_view import BlockView
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from core.run_view import RunView
     from core.view_conversation import Block
+    from tui.markdown_rows import MarkdownRows
 
 FOLDING: Final = frozenset({"call", "reasoning"})
 """Kinds of blocks that can be folded; they start so."""
@@ -30,8 +31,9 @@ class OpenText:
     """The rows of the text that streams now."""
 
     block: int
-    rows: MarkdownRows
+    rows: "MarkdownRows"
     first_changed: int = 0
+    """The first row that changed since it was asked for last."""
 
 
 class ConversationPane(BlockView):
@@ -39,27 +41,7 @@ class ConversationPane(BlockView):
 
     PANE_ID: ClassVar = "conversation"
     PANE_TITLE: ClassVar = "Conversation"
-    DEFAULT_CSS = "ConversationPane { overflow-y: scroll; }"
     BINDINGS: ClassVar["list[BindingType]"] = [*CONVERSATION_KEYS]
-
-    @dataclass
-    class NewBelow(Message):
-        """So many blocks came below what is in view."""
-
-        count: int
-
-    @dataclass
-    class FullTextAsked(Message):
-        """The whole text of a block is to be shown."""
-
-        title: str
-        text: str
-
-    @dataclass
-    class CopyAsked(Message):
-        """A text goes to the clipboard."""
-
-        text: str
 
     def __init__(self) -> None:
         """Make an empty transcript."""
@@ -113,7 +95,10 @@ class ConversationPane(BlockView):
     def first_changed_row(self, block: int) -> int:
         """Return from where on the text that streams changed."""
         stream = self._open_text
-        return stream.first_changed if stream is not None and stream.block == block else 0
+        if stream is None or stream.block != block:
+            return 0
+        first, stream.first_changed = stream.first_changed, sys.maxsize
+        return min(first, len(stream.rows.rows))
 
     def rebuild(self) -> None:
         """Draw everything anew."""
@@ -128,7 +113,7 @@ class ConversationPane(BlockView):
     def on_click(self, event: "events.Click") -> None:
         """Choose a block; a click on the first line of a card folds it."""
         found = self.block_at(self.scroll_offset.y + event.y)
-        if found is None:
+        if found is None or event.x >= self.row_width:
             return
         block, row = found
         self.choose(block)
@@ -169,13 +154,13 @@ class ConversationPane(BlockView):
         if self.chosen is not None:
             block = self._blocks[self.chosen]
             title = block.call.name if block.kind == "call" else block.kind
-            self.post_message(self.FullTextAsked(title, block_text(block)))
+            self.post_message(FullTextAsked(title, block_text(block)))
 
     def action_copy_block(self) -> None:
         """Copy the chosen block, else the last answer."""
         chosen = self.chosen if self.chosen is not None else len(self._blocks) - 1
         if 0 <= chosen < len(self._blocks):
-            self.post_message(self.CopyAsked(block_text(self._blocks[chosen])))
+            self.post_message(CopyAsked(block_text(self._blocks[chosen])))
 
     def _is_folded(self, block: int) -> bool:
         return (block in self._unfolded) == self._all_unfolded
@@ -190,8 +175,10 @@ class ConversationPane(BlockView):
     def _stream_rows(self, block: int, text: str, width_cells: int) -> "Sequence[Content]":
         stream = self._open_text
         if stream is None or stream.block != block:
+            from tui.markdown_rows import MarkdownRows  # the parser stays off the start path
+
             stream = self._open_text = OpenText(block, MarkdownRows(width_cells))
-        stream.first_changed = stream.rows.set_text(text)
+        stream.first_changed = min(stream.first_changed, stream.rows.set_text(text))
         return stream.rows.rows
 
     def _tell_new(self) -> None:
@@ -200,4 +187,4 @@ class ConversationPane(BlockView):
         count = len(self._blocks) - self._seen
         if count != self._told:
             self._told = count
-            self.post_message(self.NewBelow(count))
+            self.post_message(NewBelow(count))

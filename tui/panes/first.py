@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tui.safe_text import safe_text
+from tui.wrapping import wrap
 
 if TYPE_CHECKING:
     from textual import events
@@ -122,5 +123,5 @@ def _finding_rows(finding: "Finding", width: int) -> list[Content]:
 def _hanging(label: str, label_style: str, text: str, style: str, width: int) -> list[Content]:
     """Return a text beside its label; its further rows begin under its first one."""
     blank, first = Content(" " * len(label)), Content(label).stylize(label_style)
-    wrapped = Content(text).stylize(style).wrap(max(width - len(label), 10))
+    wrapped = wrap(Content(text).stylize(style), max(width - len(label), 10))
     return [(blank if at else first) + row for at, row in enumerate(wrapped)]

@@ -1,19 +1,19 @@
 """The Steps pane: one row a step and one a call, newest last."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Region
-from textual.message import Message
 from textual.widgets import Static
 
 from tui.call_rows import call_full_text
 from tui.keys import STEPS_KEYS
+from tui.pane_messages import CardAsked, CopyAsked, FullTextAsked
 from tui.step_rows import fitting_columns, heading_row, step_row
 from tui.widgets.line_view import RowList
+from tui.widgets.quick_lines import QuickLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.view_steps import StepRow
 
 
-class StepList(RowList):
+class StepList(QuickLines, RowList):
     """The rows of the step log; the newest stays in view while the cursor is on the last row."""
 
     def __init__(self) -> None:
@@ -80,31 +80,12 @@ class StepsPane(Vertical):
     PANE_TITLE: ClassVar = "Steps"
     DEFAULT_CSS = """
     StepsPane > Static { height: 1; }
-    StepList { height: 1fr; overflow-y: scroll; }
+    StepList { height: 1fr; scrollbar-size-vertical: 0; overflow-y: scroll; }
     """
     BINDINGS: ClassVar["list[BindingType]"] = [*STEPS_KEYS]
 
     log_rows = getters.query_one(StepList)
     heading = getters.query_one("#steps-heading", Static)
-
-    @dataclass
-    class FullTextAsked(Message):
-        """All that is known of a row is to be shown."""
-
-        title: str
-        text: str
-
-    @dataclass
-    class CopyAsked(Message):
-        """A text goes to the clipboard."""
-
-        text: str
-
-    @dataclass
-    class CardAsked(Message):
-        """The conversation is to show what belongs to the record `n`."""
-
-        n: int
 
     def compose(self) -> "ComposeResult":
         """Lay out the heading and the rows."""
@@ -130,12 +111,12 @@ class StepsPane(Vertical):
         """Ask for the full text of the row."""
         if (row := self.log_rows.row_at_cursor()) is not None:
             title = row.call.name if row.call else f"step {row.step}"
-            self.post_message(self.FullTextAsked(title, row_text(row)))
+            self.post_message(FullTextAsked(title, row_text(row)))
 
     def action_copy_row(self) -> None:
         """Copy all that is known of the row."""
         if (row := self.log_rows.row_at_cursor()) is not None:
-            self.post_message(self.CopyAsked(row_text(row)))
+            self.post_message(CopyAsked(row_text(row)))
 
     def action_follow(self) -> None:
         """Go to the newest row and stay there."""
@@ -144,7 +125,7 @@ class StepsPane(Vertical):
     def action_to_conversation(self) -> None:
         """Ask the conversation to show the card."""
         if (row := self.log_rows.row_at_cursor()) is not None:
-            self.post_message(self.CardAsked(row.n))
+            self.post_message(CardAsked(row.n))
 
 
 def row_text(row: "StepRow") -> str:

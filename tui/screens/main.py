@@ -1,5 +1,6 @@
 """The main screen: header, conversation, panes, composer and keys, laid out for the width there is."""
 
+import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
 
@@ -12,9 +13,8 @@ from textual.widgets import Static
 
 from tui.arming import MIN_HEIGHT, MIN_WIDTH
 from tui.keys import MAIN_KEYS
-from tui.panes.conversation import ConversationPane
+from tui.pane_messages import CardAsked, CopyAsked, FullTextAsked, NewBelow
 from tui.panes.first import FirstPane
-from tui.panes.steps import StepsPane
 from tui.screens.pane_choice import PaneChoice, layout_of
 from tui.widgets.composer import Composer
 from tui.widgets.decision_banner import DecisionBanner
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from core.run_view import Parts, RunView
+    from tui.panes.conversation import ConversationPane
+    from tui.panes.steps import StepsPane
     from tui.session_port import Findings, SessionLike
 
 TABS: Final = (
@@ -37,12 +39,13 @@ TABS: Final = (
     Tab("browser", "Browser", "F4"),
     Tab("sandbox", "Sandbox", "F5"),
 )
-LATE_PANES: Final = {
+PANES: Final = {
+    "steps": ("tui.panes.steps", "StepsPane"),
     "memory": ("tui.panes.memory", "MemoryPane"),
     "browser": ("tui.panes.browser", "BrowserPane"),
     "sandbox": ("tui.panes.sandbox", "SandboxPane"),
 }
-"""Panes that are imported and mounted when they are first shown."""
+"""Panes beside the conversation; they are imported and mounted when they are first shown."""
 
 
 class Pane(Protocol):
@@ -63,9 +66,7 @@ class MainScreen(Screen[None]):
     titles = getters.query_one(TitleRow)
     talk = getters.query_one("#talk", Vertical)
     side = getters.query_one("#side", Horizontal)
-    conversation = getters.query_one(ConversationPane)
     first = getters.query_one(FirstPane)
-    steps = getters.query_one(StepsPane)
     composer = getters.query_one(Composer)
     banner = getters.query_one(DecisionBanner)
 
@@ -81,15 +82,17 @@ class MainScreen(Screen[None]):
         self._new_below = 0
 
     def compose(self) -> "ComposeResult":
-        """Lay out all parts; late panes are mounted when first shown."""
+        """Lay out what the first paint needs, for the size there is."""
+        self.choice.layout = layout_of(*self.app.size)
+        self._set_layout_classes()
         yield HeaderLine()
         yield TitleRow(TABS)
         with Horizontal(id="body"):
-            with Vertical(id="talk"):
+            with Vertical(id="talk") as talk:
+                talk.display = "conversation" in self.choice.visible
                 yield FirstPane()
-                yield ConversationPane()
-            with Horizontal(id="side"):
-                yield StepsPane(id="steps")
+            with Horizontal(id="side") as side:
+                side.display = bool(self.choice.panes)
         yield DecisionBanner()
         with Horizontal(id="write"):
             yield Static("> ", id="prompt", markup=False)
@@ -97,10 +100,20 @@ class MainScreen(Screen[None]):
         yield KeyLine()
         yield Static(id="too-small", markup=False)
 
+    async def furnish(self) -> None:
+        """Put in what only a session fills; after the first paint, so that the prompt is there sooner."""
+        conversation = await asyncio.to_thread(import_module, "tui.panes.conversation")
+        await self.talk.mount(conversation.ConversationPane())
+        await self._mount_pane("steps")
+        await self._lay_out()
+
     async def on_resize(self, event: "events.Resize") -> None:
         """Lay out for another size."""
-        self.choice.layout = layout_of(*event.size)
-        await self._lay_out()
+        layout = layout_of(*event.size)
+        if layout != self.choice.layout or layout == "tiny":
+            self.choice.layout = layout
+            await self._lay_out()
+        self.call_after_refresh(self._show_titles)
 
     async def take_session(self, session: "SessionLike") -> None:
         """Serve a session that is open now."""
@@ -120,14 +133,14 @@ class MainScreen(Screen[None]):
         """Let running times grow."""
         if self._view is not None:
             self.header.show(self._view, now_s)
-            if "steps" in self.choice.visible:
-                self.steps.tick(now_s)
+            steps = self.pane_of("steps")
+            if steps is not None and "steps" in self.choice.visible:
+                cast("StepsPane", steps).tick(now_s)
 
     def pane_of(self, pane_id: str) -> "Widget | None":
         """Return a pane that is mounted."""
-        if pane_id == "conversation":
-            return self.conversation
-        return next((pane for pane in self.side.children if pane.id == pane_id), None)
+        parent = self.talk if pane_id == "conversation" else self.side
+        return next((pane for pane in parent.children if pane.id == pane_id), None)
 
     async def action_show_pane(self, pane_id: str) -> None:
         """Show a pane and give it focus; the pane that has focus gives it back to the composer."""
@@ -157,33 +170,31 @@ class MainScreen(Screen[None]):
         """Show the pane whose tab was clicked."""
         await self.action_show_pane(message.pane_id)
 
-    @on(ConversationPane.FullTextAsked)
-    @on(StepsPane.FullTextAsked)
-    def show_full_text(
-        self, message: "ConversationPane.FullTextAsked | StepsPane.FullTextAsked"
-    ) -> None:
+    @on(FullTextAsked)
+    def show_full_text(self, message: FullTextAsked) -> None:
         """Show a text over the whole screen."""
         from tui.screens.text_view import TextViewScreen
         from tui.shown_lines import text_lines
 
         self.app.push_screen(TextViewScreen(message.title, text_lines(message.text)))
 
-    @on(ConversationPane.CopyAsked)
-    @on(StepsPane.CopyAsked)
-    def copy_text(self, message: "ConversationPane.CopyAsked | StepsPane.CopyAsked") -> None:
+    @on(CopyAsked)
+    def copy_text(self, message: CopyAsked) -> None:
         """Put a text on the clipboard."""
         self.app.copy_to_clipboard(message.text)
         self.notify(f"Copied {len(message.text)} characters.", markup=False, timeout=2)
 
-    @on(StepsPane.CardAsked)
-    async def show_card(self, message: StepsPane.CardAsked) -> None:
+    @on(CardAsked)
+    async def show_card(self, message: CardAsked) -> None:
         """Show a row of the log in the conversation."""
         if "conversation" not in self.choice.visible:
             await self.action_show_pane("conversation")
-        self.conversation.reveal(message.n)
+        conversation = self.pane_of("conversation")
+        if conversation is not None:
+            cast("ConversationPane", conversation).reveal(message.n)
 
-    @on(ConversationPane.NewBelow)
-    def show_new_below(self, message: ConversationPane.NewBelow) -> None:
+    @on(NewBelow)
+    def show_new_below(self, message: NewBelow) -> None:
         """Say how much is below what is in view."""
         self._new_below = message.count
         self._show_titles()
@@ -196,8 +207,7 @@ class MainScreen(Screen[None]):
 
     async def _lay_out(self) -> None:
         choice = self.choice
-        for name in ("tiny", "one", "two", "three"):
-            self.set_class(name == choice.layout, f"-{name}")
+        self._set_layout_classes()
         if choice.layout == "tiny":
             self._tell_too_small()
         for pane_id in choice.panes:
@@ -210,10 +220,14 @@ class MainScreen(Screen[None]):
         self._refresh_panes()
         self.call_after_refresh(self._show_titles)
 
+    def _set_layout_classes(self) -> None:
+        for name in ("tiny", "one", "two", "three"):
+            self.set_class(name == self.choice.layout, f"-{name}")
+
     async def _mount_pane(self, pane_id: str) -> None:
-        if self.pane_of(pane_id) is not None or self._session is None:
+        if self.pane_of(pane_id) is not None or (self._session is None and pane_id != "steps"):
             return
-        module, name = LATE_PANES[pane_id]
+        module, name = PANES[pane_id]
         pane_class = getattr(import_module(module), name)
         pane: Widget = pane_class(self._session) if pane_id == "memory" else pane_class()
         pane.id = pane_id

@@ -14,6 +14,7 @@ from textual.geometry import Region, Size
 
 from tui.widgets.block_heights import BlockHeights
 from tui.widgets.line_view import LineView
+from tui.widgets.quick_lines import QuickLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,10 @@ class Drawn(NamedTuple):
     rows: "Sequence[Content]"
 
 
-class BlockView(LineView):
+class BlockView(QuickLines, LineView):
     """Blocks under each other; subclasses say what a block is."""
+
+    DEFAULT_CSS = "BlockView { scrollbar-size-vertical: 0; overflow-y: scroll; }"
 
     def __init__(self, *, id: str | None = None) -> None:
         """Make an empty view that follows its end."""
@@ -83,12 +86,13 @@ class BlockView(LineView):
         Args:
             unchanged: So many blocks of the beginning are the same as last time.
         """
-        if not self.block_width:
+        width = self.block_width
+        if not width:
             return
         known, count = len(self._heights), self.count_blocks()
         changed = [at for at in range(unchanged, known) if self.stamp(at) != self._stamps[at]]
         for block in range(known, count):
-            self._heights.append(self.estimate(block, self.block_width))
+            self._heights.append(self.estimate(block, width))
             self._stamps.append(self.stamp(block))
         eager = [*changed, *range(max(known, count - EAGER_BLOCKS), count)]
         for block in eager:
@@ -117,8 +121,8 @@ class BlockView(LineView):
             self._heights.locate(top) if self.row_count and top < self._heights.total else (0, 0)
         )
         self._drawn.clear()
-        count = self.count_blocks()
-        self._heights.replace(self.estimate(block, self.block_width) for block in range(count))
+        count, width = self.count_blocks(), self.block_width
+        self._heights.replace(self.estimate(block, width) for block in range(count))
         self._stamps = [self.stamp(block) for block in range(count)]
         self._show(0)
         if at_end or anchor[0] >= count:
@@ -214,7 +218,9 @@ class BlockView(LineView):
         kept = self._drawn.get(block)
         stamp = self.stamp(block)
         if kept is None or kept.stamp != stamp:
-            kept = self._drawn[block] = Drawn(stamp, self.draw_rows(block, self.block_width))
+            kept = Drawn(stamp, self.draw_rows(block, self.block_width))
+            self._drawn.discard(block)  # this cache keeps the first value of a key
+            self._drawn[block] = kept
         return kept.rows
 
     def _show(self, changed_from: int) -> None:

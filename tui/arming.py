@@ -82,6 +82,55 @@ class Demands:
         return self.strong or self.risk in {"R3", "R4"}
 
 
+class ApprovalSteps:
+    """How far an approval got: y, then Enter or the word where the risk asks for it."""
+
+    def __init__(self, demands: Demands) -> None:
+        """Start before the first step."""
+        self._demands = demands
+        self.typed: str | None = None
+        """None before the first step, else the letters of the word so far."""
+
+    def forget(self) -> None:
+        """Go back before the first step."""
+        self.typed = None
+
+    def awaits(self, key: str) -> bool:
+        """Return whether `key` is the next letter of the word; a word is typed at one's own pace."""
+        word = self._demands.word
+        if self.typed is None or self._demands.steps != "word" or not word:
+            return False
+        return word.startswith(self.typed + key) and len(key) == 1
+
+    def advance(self, key: str) -> KeyEffect:
+        """Take a key that counts."""
+        if self.awaits(key):
+            self.typed = (self.typed or "") + key
+            return self._finished(done=self.typed == self._demands.word)
+        if self.typed is not None and self._demands.steps == "enter" and key == "enter":
+            return self._finished(done=True)
+        self.typed = None
+        return self._first(key)
+
+    def _finished(self, *, done: bool) -> KeyEffect:
+        if not done:
+            return "confirm"
+        self.typed = None
+        return "approved"
+
+    def _first(self, key: str) -> KeyEffect:
+        if key == "enter":
+            return "ignored"
+        if key not in APPROVE_KEYS:
+            return "counted"
+        if self._demands.steps == "single":
+            return "approved" if key == "y" else "counted"
+        if key != "y":
+            return "ignored"
+        self.typed = ""
+        return "confirm"
+
+
 class Arming:
     """The state of one dialog: whether a key that arrives now would count, and how far an approval got.
 
@@ -112,7 +161,7 @@ class Arming:
         self._last_key: tuple[str, float] | None = None
         self._quiet_from_s = -float("inf") if last_key_at_s is None else last_key_at_s
         self._focus_in_at_s = -float("inf")
-        self._typed: str | None = None
+        self._steps = ApprovalSteps(demands)
         self._ignored = 0
 
     @property
@@ -123,7 +172,7 @@ class Arming:
     @property
     def typed(self) -> str | None:
         """None before the first step of an approval, else the letters of the word so far."""
-        return self._typed
+        return self._steps.typed
 
     @property
     def approvable(self) -> bool:
@@ -148,7 +197,7 @@ class Arming:
     def focus_lost(self) -> None:
         """Note that keys go elsewhere."""
         self._focused = False
-        self._typed = None
+        self._steps.forget()
 
     def focus_in(self, at_s: float) -> None:
         """Note that the terminal window came to the front."""
@@ -195,9 +244,10 @@ class Arming:
             key: As Textual names it: "y", "N", "enter".
             at_s: Its arrival.
         """
-        if self._repeats(key, at_s):
+        last = self._last_key
+        if last is not None and last[0] == key and at_s - last[1] < REPEAT_S:
             return False
-        if self._expects_letter(key):
+        if self._steps.awaits(key):
             return self._focused and self.approvable
         if not self.armed(at_s):
             return False
@@ -213,12 +263,15 @@ class Arming:
         Returns:
             What the dialog may do with it. "approved" comes once, for the key that completes all steps.
         """
-        if not self.counts(key, at_s):
-            self._ignored += 1
-            self._reject(key, at_s)
-            return "ignored"
-        self._note_key(key, at_s)
-        return self._advance(key)
+        counts = self.counts(key, at_s)
+        self._last_key = (key, at_s)
+        self._quiet_from_s = max(self._quiet_from_s, at_s)
+        if counts:
+            return self._steps.advance(key)
+        self._ignored += 1
+        if key != "enter":  # an Enter that came too early does not take the first step back
+            self._steps.forget()
+        return "ignored"
 
     def click_counts(self, at_s: float) -> bool:
         """Return whether a click on a button would count: never for R3 and R4, never just after FocusIn."""
@@ -226,60 +279,6 @@ class Arming:
             return False
         return self.armed(at_s) and self.approvable
 
-    def _advance(self, key: str) -> KeyEffect:
-        if self._typed is None:
-            return self._first_step(key)
-        if self._demands.steps == "enter" and key == "enter":
-            self._typed = None
-            return "approved"
-        if self._expects_letter(key):
-            return self._letter(key)
-        self._typed = None
-        return self._first_step(key)
-
-    def _first_step(self, key: str) -> KeyEffect:
-        if key == "enter":
-            return "ignored"
-        if key not in APPROVE_KEYS:
-            return "counted"
-        if self._demands.steps == "single":
-            return "approved" if key == "y" else "counted"
-        if key != "y":
-            return "ignored"
-        self._typed = ""
-        return "confirm"
-
-    def _letter(self, key: str) -> KeyEffect:
-        self._typed = (self._typed or "") + key
-        if self._typed == self._demands.word:
-            self._typed = None
-            return "approved"
-        return "confirm"
-
-    def _expects_letter(self, key: str) -> bool:
-        """Return whether `key` is the next letter of the word; a word is typed at one's own pace."""
-        word = self._demands.word
-        if self._typed is None or self._demands.steps != "word" or not word:
-            return False
-        return word.startswith(self._typed + key) and len(key) == 1
-
-    def _repeats(self, key: str, at_s: float) -> bool:
-        return (
-            self._last_key is not None
-            and self._last_key[0] == key
-            and at_s - self._last_key[1] < REPEAT_S
-        )
-
-    def _reject(self, key: str, at_s: float) -> None:
-        """Forget a first step when anything but an early Enter comes."""
-        if key != "enter":
-            self._typed = None
-        self._note_key(key, at_s)
-
-    def _note_key(self, key: str, at_s: float) -> None:
-        self._last_key = (key, at_s)
-        self._quiet_from_s = max(self._quiet_from_s, at_s)
-
     def _disturb(self, at_s: float) -> None:
-        self._typed = None
+        self._steps.forget()
         self._quiet_from_s = max(self._quiet_from_s, at_s)

@@ -14,7 +14,7 @@
   const NO_VALUE_TYPES = /^(file|submit|button|reset|image|checkbox|radio|hidden)$/;
   const SECRET_HINTS = /(^|\s)(one-time-code|current-password|new-password|cc-(number|csc|exp|exp-month|exp-year))(\s|$)/;
   const SECRET_NAMES = /(^|[^a-z])(otp|totp|passcode|passwd|password|cvv2?|cvc2?|csc|card ?(number|no))([^a-z]|$)/;
-  const VISIBLE = { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true };
+  const VISIBLE = { opacityProperty: true, visibilityProperty: true };
   const NAME_LENGTH = 80, VALUE_LENGTH = 120, OPTION_LENGTH = 40, OPTIONS_SHOWN = 8, SMALLEST = 2;
 
   const ids = new WeakMap();
@@ -100,6 +100,7 @@
 
   const takesInput = (element, style, parentStyle) => {
     const tag = element.tagName;
+    if (tag === "HTML" || tag === "BODY") return false;
     if (CONTROLS.has(tag)) {
       if (tag === "A") return element.hasAttribute("href") || !!element.onclick || style.cursor === "pointer";
       return !(tag === "INPUT" && element.type === "hidden");

@@ -25,7 +25,7 @@ def claim(folder: Path) -> None:
 
 
 def release(folder: Path) -> None:
-    """Remove what is of no use any more, and the note."""
+    """Remove what is of no use any more, and the note; a folder that was never made is no error."""
     for name in PASSING:
         shutil.rmtree(folder / name, ignore_errors=True)
     with contextlib.suppress(OSError):

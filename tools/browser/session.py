@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_TABS = 8
 """More than this many open pages are closed as they come."""
-IDLE_S = 900.0
-"""An unused browser is ended after this time; its profile stays until the session ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +36,8 @@ class BrowserSetup:
     """Path of a Chromium, "" to look for one."""
     os_sandbox: bool = True
     """Use Chromium's own sandbox (never as root)."""
+    idle_s: float = 900.0
+    """An unused browser is ended after this time; its profile stays until the session ends."""
     hosts_listed: bool = False
     """Pages reach only hosts that were gone to on purpose (allow-list mode)."""
     download_limit_bytes: int = 512 << 20
@@ -121,6 +121,8 @@ class BrowserSession:
             )
         )
         context = self._driver.context
+        # None granted means all others refused: camera, place, clipboard, notifications.
+        await context.grant_permissions([])
         context.on("close", self._on_gone)
         context.on("page", self._on_page)
         for page in context.pages:
@@ -185,14 +187,19 @@ class BrowserSession:
         rest = [tab for tab in self.tabs.values() if tab is not current]
         return [current, *rest] if current else rest
 
-    async def close(self) -> None:
-        """End the browser and its proxy; safe to call twice."""
+    async def close(self, *, keep_files: bool = False) -> None:
+        """End the browser and its proxy; safe to call twice.
+
+        Args:
+            keep_files: Leave profile and downloads for a later start in the same session.
+        """
         if self._idle is not None:
             self._idle.cancel()
         driver, self._driver = self._driver, None
         self._forget_tabs()
         if driver is not None:
             await driver.close()
+        if not keep_files:
             release(self.setup.folder)
         await self.proxy.stop()
 
@@ -200,11 +207,18 @@ class BrowserSession:
         """End the browser when it is not used for a while."""
         if self._idle is not None:
             self._idle.cancel()
-        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._end_idle)
+        self._idle = asyncio.get_running_loop().call_later(self.setup.idle_s, self._end_idle)
 
     def _end_idle(self) -> None:
-        if not self.lock.locked():
-            self._keep(asyncio.ensure_future(self.close()))
+        if self.lock.locked():
+            self._rest()
+        else:
+            self._keep(asyncio.ensure_future(self._close_unused()))
+
+    async def _close_unused(self) -> None:
+        # Under the lock, so that an action that comes now starts a new browser after this one has ended.
+        async with self.lock:
+            await self.close(keep_files=True)
 
     async def _watched(self) -> None:
         """Wait until every open tab is listened to."""

@@ -225,3 +225,25 @@ async def test_a_download_without_end_is_stopped(
         assert "note: download stopped, it is too large: big.iso" in said
     finally:
         await driving.tool.close()
+
+
+async def test_a_page_gets_no_permissions(browser: Driving) -> None:
+    await browser.go("/form.html")
+    states = await browser.script(
+        """Promise.all(["geolocation", "notifications", "camera", "microphone", "clipboard-read"].map(
+             name => navigator.permissions.query({name}).then(found => found.state)))"""
+    )
+    assert set(states) == {"denied"}
+    refused = await browser.script(
+        "new Promise(r => navigator.geolocation.getCurrentPosition(() => r(0), e => r(e.code)))"
+    )
+    assert refused == 1
+
+
+async def test_a_page_runs_no_service_worker(browser: Driving) -> None:
+    await browser.go("/form.html")
+    workers = await browser.script(
+        "navigator.serviceWorker.register('/report.js').catch(() => 0)"
+        ".then(() => navigator.serviceWorker.getRegistrations()).then(found => found.length)"
+    )
+    assert workers == 0

@@ -1,6 +1,7 @@
 """The browser's life: started when needed, gone without a trace, missing with one clear line."""
 
 import asyncio
+import dataclasses
 import os
 import signal
 import subprocess
@@ -192,3 +193,20 @@ def test_no_process_outlives_the_program(tmp_path: Path, chromium: Path, ending:
     if ending == "SIGKILL":
         assert sweep(tmp_path / "sessions") == 1
         assert not profile.exists()
+
+
+@pytest.mark.chromium
+async def test_an_unused_browser_is_ended_and_keeps_its_profile(tmp_path: Path, site: Site) -> None:
+    driving = Driving(tmp_path / "sessions" / "one", site)
+    session = driving.tool.session
+    session.setup = dataclasses.replace(session.setup, idle_s=1.5)
+    try:
+        await driving.go("/form.html")
+        closed = threading.Event()
+        session.context.on("close", lambda _context: closed.set())
+        assert await asyncio.to_thread(closed.wait, 20)
+        assert gone(str(tmp_path / "sessions"), 5)
+        assert (tmp_path / "sessions" / "one" / "browser" / "profile").is_dir()
+        assert "Order form" in await driving.go("/form.html")
+    finally:
+        await driving.tool.close()

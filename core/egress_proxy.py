@@ -20,6 +20,8 @@ CHUNK_BYTES = 65536
 KEPT_CONTACTS = 500
 BLOCK_HEADER = "X-Handrail-Block"
 """Marks an answer of the proxy itself; its value is the reason."""
+REFUSED, UNREACHABLE = 403, 502
+"""Status of such an answer: not allowed, or allowed and not to be had."""
 CHATTER_HOSTS = frozenset(
     {
         "accounts.google.com",
@@ -125,7 +127,7 @@ class EgressProxy:
         try:
             await self._serve(reader, writer)
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
-            await _answer(writer, 502, "the connection failed")
+            await _answer(writer, UNREACHABLE, "the connection failed")
         finally:
             writer.close()
 
@@ -136,13 +138,13 @@ class EgressProxy:
             return
         decision = await self._judge(head.host, head.port)
         if not decision.allowed:
-            await _answer(writer, 403, f"{decision.host}:{decision.port}: {decision.reason}")
+            await _answer(writer, REFUSED, f"{decision.host}:{decision.port}: {decision.reason}")
             return
         try:
             far_reader, far_writer = await open_checked(decision, self._policy.upstream)
         except (OSError, TimeoutError) as error:
             self._log(decision, f"no connection: {str(error) or 'timed out'}")
-            await _answer(writer, 502, f"{decision.host}:{decision.port} does not answer")
+            await _answer(writer, UNREACHABLE, f"{decision.host}:{decision.port} does not answer")
             return
         if head.tunnel:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")

@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from core.address import parse_web_address
-from core.egress_proxy import BLOCK_HEADER
+from core.egress_proxy import BLOCK_HEADER, REFUSED
 from core.errors import BrowserBlockedError, BrowserError
 from tools.browser.act import Act
 from tools.browser.faults import first_line, ignoring_faults, page_faults
@@ -51,8 +51,9 @@ async def open_address(act: Act, url: str) -> str:
         return _not_loaded(act, url, error, contacted)
     if response is None:
         return f"go_to {url}"
-    if BLOCK_HEADER.lower() in response.headers:
-        raise _blocked(url, response.headers[BLOCK_HEADER.lower()])
+    reason = response.headers.get(BLOCK_HEADER.lower(), "")
+    if reason:
+        raise _blocked(url, reason) if response.status == REFUSED else _unreachable(url, reason)
     status = f" (HTTP {response.status})" if response.status >= 400 else ""
     return f"go_to {url}{status}"
 
@@ -80,7 +81,11 @@ def _not_loaded(act: Act, url: str, error: BaseException, contacted: int) -> str
         raise _blocked(url, f"{refused[-1].host}:{refused[-1].port}: {refused[-1].reason}")
     failed = [contact for contact in act.session.proxy.contacts(contacted) if contact.reason]
     reason = failed[-1].reason if failed else first_line(error).partition(" at ")[0]
-    raise BrowserError(
+    raise _unreachable(url, reason)
+
+
+def _unreachable(url: str, reason: str) -> BrowserError:
+    return BrowserError(
         f"{url} cannot be loaded: {reason}.", hint="Check the address.", code="not_loaded"
     )
 

@@ -42,6 +42,7 @@ class SessionPolicy:
         self._texts: deque[OriginText] = deque(situation.taint, maxlen=KEPT_TEXTS)
         self._tainted_by: dict[str, OriginText] = {}
         self._visited = set(situation.visited)
+        self._granted: tuple[Rule, ...] = ()
         self._page = ""
         self._sources: dict[str, str] = {}
 
@@ -67,7 +68,12 @@ class SessionPolicy:
         self, name: str, arguments: Mapping[str, JsonValue], facts: CallFacts, mode: Mode
     ) -> Judgement:
         """Decide on a call now."""
-        return judge(self.assess(name, arguments, facts), mode=mode, rules=tuple(self._rules()))
+        rules = (*self._rules(), *self._granted)
+        return judge(self.assess(name, arguments, facts), mode=mode, rules=rules)
+
+    def grant(self, rule: Rule) -> None:
+        """Let a rule from `core.grants.proposed_rule` hold for the rest of the session."""
+        self._granted = (*self._granted, rule)
 
     def note(self, record: Record) -> None:
         """Learn from a record of the log."""

@@ -96,7 +96,7 @@ class ApprovalSteps:
         self.typed = None
 
     def awaits(self, key: str) -> bool:
-        """Return whether `key` is the next letter of the word; a word is typed at one's own pace."""
+        """Return whether `key` is the next letter of the word."""
         word = self._demands.word
         if self.typed is None or self._demands.steps != "word" or not word:
             return False
@@ -247,7 +247,8 @@ class Arming:
         last = self._last_key
         if last is not None and last[0] == key and at_s - last[1] < REPEAT_S:
             return False
-        if self._steps.awaits(key):
+        # the first letter waits as any key does, the others come at the pace of typing
+        if self._steps.typed and self._steps.awaits(key):
             return self._focused and self.approvable
         if not self.armed(at_s):
             return False

@@ -5,6 +5,7 @@ import pytest
 from core.assessment import Situation
 from core.event_log import EventLog, SystemClock
 from core.events import MessageSteered, RunStarted, ToolEnded, ToolProposed
+from core.grants import proposed_rule
 from core.ports import CallFacts
 from core.rules import Rule
 from core.session_policy import KEPT_TEXTS, SessionPolicy
@@ -124,6 +125,15 @@ def test_rules_are_read_anew_for_each_decision(story):
     assert story.shell("touch x") == "allow"
     story.rules = ()
     assert story.shell("touch x") == "ask"
+
+
+def test_a_grant_holds_for_the_rest_of_the_session(story):
+    assert story.shell("make") == "ask"
+    rule = proposed_rule(story.policy.assess("shell", {"command": "make"}, CallFacts()), mode="ask")
+    assert rule is not None
+    story.policy.grant(rule)
+    assert story.shell("make") == "allow"
+    assert story.shell("make clean") == "ask"
 
 
 def test_long_sessions_keep_a_bounded_number_of_texts_and_every_taint(story):

@@ -346,7 +346,8 @@ def test_whoever_waits_and_means_it_can_always_approve(risk):
             effects.append(arming.key("enter", at_s + AFTER_CHANGE_S + source.uniform(0, 2)))
         if risk == "R4":
             effects += [
-                arming.key(letter, at_s + 0.2 * (place + 1)) for place, letter in enumerate(word)
+                arming.key(letter, at_s + AFTER_CHANGE_S + 0.2 * place)
+                for place, letter in enumerate(word)
             ]
         assert effects[-1] == "approved"
         assert effects.count("approved") == 1

@@ -124,7 +124,18 @@ class DialogHost(App[None]):
     async def show_dialog(self, dialog: ArmedScreen, pilot: Pilot[None]) -> None:
         """Show a dialog and wait until it is painted."""
         await self.push_screen(dialog, self.ends.append)
-        await pilot.pause()
+        await settled(pilot)
+
+
+SETTLING_ROUNDS = 8
+"""A key passes this many queues at most: app, field, containers, screen, app, action, another screen."""
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until every queue has been emptied and the screen is drawn, however slow the machine is."""
+    for _ in range(SETTLING_ROUNDS):
+        await pilot._wait_for_screen()
+        pilot.app.screen._on_timer_update()
 
 
 class Hand:
@@ -159,7 +170,12 @@ class Hand:
         event.set_sender(self.pilot.app)
         assert self.pilot.app._driver is not None
         self.pilot.app._driver.send_message(event)
-        await self.pilot.pause()
+        await settled(self.pilot)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys where their time does not matter, each worked off before the next."""
+    await Hand(pilot, FakeClock()).press(*keys)
 
 
 def _named(key: str) -> tuple[str, str | None]:

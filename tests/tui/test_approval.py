@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import Input, Static, TextArea
 
 from tests.support.approval_dialog import shown
+from tests.support.dialog_host import settled
 from tests.support.prompts import DELETION, EDIT, of_risk
 from tui.screens.edit_arguments import EditArgumentsScreen
 from tui.screens.text_view import TextViewScreen
@@ -62,7 +63,7 @@ async def test_a_withdrawn_decision_closes_the_dialog_and_what_is_over_it():
         await s.hand.press("v")
         await s.session.withdraw(s.decision_id)
         s.dialog.withdrawn()
-        await s.hand.pilot.pause()
+        await settled(s.hand.pilot)
         assert [end and end.how for end in s.app.ends] == ["withdrawn"]
         assert len(s.app.screen_stack) == 1
 
@@ -72,7 +73,7 @@ async def test_a_reason_that_was_begun_is_handed_back_when_the_decision_is_withd
     async with shown(DELETION, drafts=drafts) as s:
         await s.hand.press("n", *"because")
         s.dialog.withdrawn()
-        await s.hand.pilot.pause()
+        await settled(s.hand.pilot)
         assert s.app.ends[-1] is not None
         assert s.app.ends[-1].text == "because"
         assert drafts == {s.decision_id: "because"}

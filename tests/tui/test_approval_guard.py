@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -5,8 +6,9 @@ from textual.widgets import TextArea
 
 from core.vocabulary import RiskLevel
 from tests.support.approval_dialog import shown
-from tests.support.dialog_host import dialog_context
+from tests.support.dialog_host import dialog_context, settled
 from tests.support.prompts import DELETION, DIGEST, EDIT, of_risk
+from tests.support.waiting import DEADLINE_S
 from tui.arming import confirmation_word
 from tui.screens.approval import ApprovalScreen
 from tui.screens.text_view import TextViewScreen
@@ -123,6 +125,30 @@ async def test_high_risk_waits_until_the_end_of_the_text_was_seen():
         assert s.resolution == "approved"
 
 
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])
+@pytest.mark.parametrize("risk", ["R3", "R4"])
+async def test_the_end_is_not_seen_while_it_is_below_the_screen(
+    risk: RiskLevel, size: tuple[int, int]
+):
+    lines = [f"echo {number}" for number in range(60)]
+    prompt = replace(
+        of_risk(risk),
+        title="a title that is long " * 20,
+        reasons=("a reason that is long " * 20,),
+        arguments={"command": "\n".join(lines)},
+        parts=tuple(lines),
+    )
+    async with shown(prompt, size=size) as s:
+        await s.hand.press("q")
+        assert not s.dialog.arming.approvable
+        keys = s.dialog.query_one("#approval-keys").region
+        assert keys.bottom < size[1]
+        await s.hand.press("end")
+        async with asyncio.timeout(DEADLINE_S):
+            while not s.dialog.arming.approvable:
+                await settled(s.hand.pilot)
+
+
 async def test_reading_the_full_text_to_its_end_is_seeing_the_end():
     lines = "\n".join(f"echo {number}" for number in range(200))
     prompt = replace(of_risk("R3"), arguments={"command": lines}, parts=())
@@ -177,9 +203,9 @@ async def test_coming_back_to_the_window_disarms():
     async with shown(DELETION) as s:
         s.session.clock.advance(5)
         s.app.app_focus = False
-        await s.hand.pilot.pause()
+        await settled(s.hand.pilot)
         s.app.app_focus = True
-        await s.hand.pilot.pause()
+        await settled(s.hand.pilot)
         await s.hand.press("y", after_s=0.2)
         assert s.resolution == ""
 

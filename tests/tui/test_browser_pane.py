@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from core.messages import Image
 from core.surroundings import BrowserChanged
-from tests.support.dialog_host import DecidingSession, DialogHost
+from tests.support.dialog_host import DecidingSession, DialogHost, press, settled
 from tests.support.facts import ELEMENTS, draw_page, look_at_page
 from tests.support.waiting import DEADLINE_S
 from tui.panes.browser import BrowserPane
@@ -30,9 +30,9 @@ class Looking:
     async def settle(self) -> None:
         """Wait until the picture is drawn."""
         async with asyncio.timeout(DEADLINE_S):
-            await self.pilot.pause()
+            await settled(self.pilot)
             while not self.pane.picture.is_up_to_date:
-                await self.pilot.pause()
+                await settled(self.pilot)
 
     def says(self, part: str) -> str:
         return str(self.pane.query_one(f"#browser-{part}", Static).content)
@@ -101,16 +101,16 @@ async def test_enter_zooms_to_the_element_and_back(tmp_path: Path):
         look_at_page(look.session.log, draw_page(tmp_path))
         await look.refresh()
         look.pane.elements.focus()
-        await look.pilot.press("down", "down")
+        await press(look.pilot, "down", "down")
         await look.settle()
         whole = look.picture()
-        await look.pilot.press("enter")
+        await press(look.pilot, "enter")
         await look.settle()
         zoomed = look.picture()
         assert zoomed != whole
         assert "3" in zoomed
         assert "1" not in zoomed
-        await look.pilot.press("z")
+        await press(look.pilot, "z")
         await look.settle()
         assert look.picture() == whole
 
@@ -120,10 +120,10 @@ async def test_an_element_without_a_place_zooms_to_the_whole_page(tmp_path: Path
         look_at_page(look.session.log, draw_page(tmp_path))
         await look.refresh()
         look.pane.elements.focus()
-        await look.pilot.press("end")
+        await press(look.pilot, "end")
         await look.settle()
         whole = look.picture()
-        await look.pilot.press("z")
+        await press(look.pilot, "z")
         await look.settle()
         assert look.picture() == whole
 
@@ -133,12 +133,12 @@ async def test_the_layout_key_shows_both_then_the_list_then_the_picture(tmp_path
         look_at_page(look.session.log, draw_page(tmp_path))
         await look.refresh()
         look.pane.elements.focus()
-        await look.pilot.press("l")
+        await press(look.pilot, "l")
         assert (look.pane.picture.display, look.pane.elements.display) == (False, True)
-        await look.pilot.press("l")
+        await press(look.pilot, "l")
         assert (look.pane.picture.display, look.pane.elements.display) == (True, False)
         assert look.pane.picture.has_focus
-        await look.pilot.press("l")
+        await press(look.pilot, "l")
         assert (look.pane.picture.display, look.pane.elements.display) == (True, True)
 
 
@@ -147,7 +147,7 @@ async def test_details_list_everything_as_text(tmp_path: Path):
         look_at_page(look.session.log, draw_page(tmp_path))
         await look.refresh()
         look.pane.elements.focus()
-        await look.pilot.press("v")
+        await press(look.pilot, "v")
         screen = look.pilot.app.screen
         assert isinstance(screen, TextViewScreen)
         text = "\n".join(line.text for line in screen.lines_view.text.lines)

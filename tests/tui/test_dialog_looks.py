@@ -7,7 +7,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from core.decision import ApprovalPrompt, QuestionPrompt
-from tests.support.dialog_host import DecidingSession, DialogHost, Hand, dialog_context
+from tests.support.dialog_host import (
+    DecidingSession,
+    DialogHost,
+    Hand,
+    dialog_context,
+    settled,
+)
 from tests.support.prompts import DELETION, EDIT, of_risk
 from tui.screens.approval import ApprovalScreen
 from tui.screens.armed import ArmedScreen
@@ -16,6 +22,13 @@ from tui.screens.question import QuestionScreen
 Compare: TypeAlias = Callable[..., bool]
 SIZES = [(80, 24), (120, 40)]
 THEMES = ["handrail-dark", "handrail-light"]
+LONG = replace(
+    of_risk("R4"),
+    title="writes outside the workspace: " + "/a/very/long/path" * 12,
+    reasons=("it is a long story " * 20, "and another reason"),
+    arguments={"command": "\n".join(f"echo line {number}" for number in range(40))},
+    parts=tuple(f"echo line {number}" for number in range(40)),
+)
 HOSTILE = replace(
     of_risk("R3"),
     title="shell in sandbox [b]\u202e(network off)",
@@ -54,7 +67,7 @@ def opened(
         for field in app.screen.query("Input, TextArea"):
             assert isinstance(field, Input | TextArea)
             field.cursor_blink = False
-        await pilot.pause()
+        await settled(pilot)
 
     return run
 
@@ -90,8 +103,17 @@ def test_what_keys_of_an_approval_show(
 
 
 @pytest.mark.parametrize("size", [(80, 24), SMALLEST], ids=str)
-def test_a_hostile_approval(snap_compare: Compare, size: tuple[int, int]):
-    assert snap_compare(DialogHost(), terminal_size=size, run_before=opened(HOSTILE))
+@pytest.mark.parametrize("prompt", [HOSTILE, LONG], ids=["hostile", "long"])
+def test_an_approval_of_a_difficult_call(
+    snap_compare: Compare, prompt: ApprovalPrompt, size: tuple[int, int]
+):
+    assert snap_compare(DialogHost(), terminal_size=size, run_before=opened(prompt))
+
+
+@pytest.mark.parametrize("kind", ["text", "choices"])
+def test_a_question_on_the_smallest_terminal(snap_compare: Compare, kind: str):
+    question = replace(QUESTIONS[kind], question="What is to be done about this? " * 12)
+    assert snap_compare(DialogHost(), terminal_size=SMALLEST, run_before=opened(question))
 
 
 def test_an_approval_that_is_not_armed_yet(snap_compare: Compare):

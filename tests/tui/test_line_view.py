@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.pilot import Pilot
 
-from tests.support.dialog_host import DialogHost
+from tests.support.dialog_host import DialogHost, press, settled
 from tui.widgets.folded_text import FoldedText, Line
 from tui.widgets.line_view import LineView, RowList
 from tui.widgets.text_lines import TextLines
@@ -31,7 +31,7 @@ async def filled(pilot: Pilot[None], view: LineView, count: int) -> Drawer:
     draw = Drawer()
     view.focus()
     view.show_rows(count, draw)
-    await pilot.pause()
+    await settled(pilot)
     return draw
 
 
@@ -41,8 +41,8 @@ async def test_only_rows_on_the_screen_are_drawn_and_each_once():
         draw = await filled(pilot, view, 100_000)
         assert set(draw.drawn) == set(range(10))
         draw.drawn.clear()
-        await pilot.press("pagedown")
-        await pilot.press("pageup")
+        await press(pilot, "pagedown")
+        await press(pilot, "pageup")
         assert len(draw.drawn) < 40
 
 
@@ -52,7 +52,7 @@ async def test_rows_that_did_not_change_are_not_drawn_again():
         await filled(pilot, view, 10)
         draw = Drawer("new")
         view.show_rows(10, draw, changed_from=8)
-        await pilot.pause()
+        await settled(pilot)
         assert set(draw.drawn) == {8, 9}
         assert shown(view)[7:] == ["row 7", "new 8", "new 9"]
 
@@ -64,15 +64,15 @@ async def test_a_followed_end_stays_in_view_until_the_person_scrolls_up():
         assert shown(view)[-1] == "row 49"
         assert view.cursor_row == 49
         view.show_rows(60, draw, changed_from=50)
-        await pilot.pause()
+        await settled(pilot)
         assert shown(view)[-1] == "row 59"
-        await pilot.press("home")
+        await press(pilot, "home")
         view.show_rows(70, draw, changed_from=60)
-        await pilot.pause()
+        await settled(pilot)
         assert shown(view)[0] == "row 0"
-        await pilot.press("end")
+        await press(pilot, "end")
         view.show_rows(80, draw, changed_from=70)
-        await pilot.pause()
+        await settled(pilot)
         assert shown(view)[-1] == "row 79"
 
 
@@ -83,7 +83,7 @@ async def test_rows_given_before_the_first_layout_are_followed_to_their_end():
 
     view = Early(follow=True)
     async with DialogHost(widget=view).run_test(size=(40, 10)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         assert shown(view)[-1] == "row 49"
 
 
@@ -96,7 +96,7 @@ async def test_the_cursor_stays_inside_when_rows_go():
         assert view.cursor_row == 4
         await filled(pilot, view, 0)
         assert view.cursor_row == 0
-        await pilot.press("enter", "down", "end")
+        await press(pilot, "enter", "down", "end")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_keys_move_the_cursor(keys: list[str], row: int):
     view = RowList()
     async with DialogHost(widget=view).run_test(size=(40, 10)) as pilot:
         await filled(pilot, view, 100)
-        await pilot.press(*keys)
+        await press(pilot, *keys)
         assert view.cursor_row == row
 
 
@@ -115,7 +115,7 @@ async def test_wide_characters_fill_a_row_exactly():
     view = LineView()
     async with DialogHost(widget=view).run_test(size=(11, 3)) as pilot:
         view.show_rows(1, lambda row, width: Content("漢字" * 9))
-        await pilot.pause()
+        await settled(pilot)
         assert view.render_line(0).cell_length == 11
 
 
@@ -127,7 +127,7 @@ async def test_a_theme_change_draws_anew():
         before = view.render_line(0)
         draw.drawn.clear()
         app.theme = "textual-light"
-        await pilot.pause()
+        await settled(pilot)
         assert draw.drawn
         assert view.render_line(0) != before
 
@@ -147,7 +147,7 @@ async def test_a_search_goes_round_the_end_and_marks_the_hit():
     view = TextLines()
     async with DialogHost(widget=view).run_test(size=(40, 5)) as pilot:
         view.show_lines([Line(f"line {number}") for number in range(30)])
-        await pilot.pause()
+        await settled(pilot)
         assert view.seek("LINE 2")
         assert view.cursor_line == 2
         assert view.seek("line 2")
@@ -162,10 +162,10 @@ async def test_text_is_folded_again_at_another_width_and_the_line_stays():
     view = TextLines()
     async with DialogHost(widget=view).run_test(size=(40, 6)) as pilot:
         view.show_lines([Line("x" * 75) for _ in range(20)])
-        await pilot.pause()
+        await settled(pilot)
         view.cursor_row = view.text.row_of(10)
         await pilot.resize_terminal(20, 6)
-        await pilot.pause()
+        await settled(pilot)
         assert view.cursor_line == 10
         assert view.text.width_cells == view.row_width
 

@@ -13,7 +13,7 @@ from core.ports import ModelPiece
 from core.record import Record
 from core.run_view import RunView, reduce, reduce_all
 from core.session import Session
-from tests.support.dialog_host import DialogHost
+from tests.support.dialog_host import DialogHost, press, settled
 from tests.support.opened import Opening
 from tests.support.scripted_model import ScriptedModel, text
 from tui.panes.memory import MemoryPane
@@ -63,7 +63,7 @@ class Inspected:
 
     async def refresh(self) -> None:
         self.pane.show(self.view)
-        await self.pilot.pause()
+        await settled(self.pilot)
 
     def rows(self) -> list[str]:
         return [self.pane.rows_view.row_text(row) for row in range(self.pane.rows_view.row_count)]
@@ -125,7 +125,7 @@ async def test_looking_sends_nothing_and_changes_nothing(tmp_path: Path):
         await i.session.run("task")
         before, count = i.wire(), len(i.session.log)
         await i.refresh()
-        await i.pilot.press("w", "w", "w", "enter", "escape", "slash", "x", "enter", "n")
+        await press(i.pilot, "w", "w", "w", "enter", "escape", "slash", "x", "enter", "n")
         assert len(i.model.sent) == 1
         assert len(i.session.log) == count
         assert i.wire() == before
@@ -144,12 +144,12 @@ async def test_the_wire_tabs_show_the_json_and_the_exact_bytes(tmp_path: Path):
     async with inspected(tmp_path, text("a")) as i:
         await i.session.run('say "hé"')
         await i.refresh()
-        await i.pilot.press("w")
+        await press(i.pilot, "w")
         pretty = "\n".join(line.text for line in i.pane.wire_view.text.lines)
         assert json.loads(pretty) == json.loads(i.wire())
-        await i.pilot.press("w")
+        await press(i.pilot, "w")
         assert "".join(line.text for line in i.pane.wire_view.text.lines) == i.wire()
-        await i.pilot.press("w")
+        await press(i.pilot, "w")
         assert i.pane.rows_view.display
         assert not i.pane.wire_view.display
 
@@ -160,11 +160,11 @@ async def test_dropping_and_undoing_change_the_next_request(tmp_path: Path):
         await i.refresh()
         before = i.wire()
         i.pane.rows_view.cursor_row = 3
-        await i.pilot.press("d")
+        await press(i.pilot, "d")
         await i.refresh()
         assert "the answer" not in i.wire()
         assert "D" in i.rows()[3].split()
-        await i.pilot.press("u")
+        await press(i.pilot, "u")
         await i.refresh()
         assert i.wire() == before
         assert i.edits() == [("drop", ""), ("restore", "")]
@@ -176,7 +176,7 @@ async def test_a_dropped_unit_is_brought_back_by_the_same_key(tmp_path: Path):
         await i.refresh()
         i.pane.rows_view.cursor_row = 3
         for _ in range(2):
-            await i.pilot.press("d")
+            await press(i.pilot, "d")
             await i.refresh()
         assert [operation for operation, _ in i.edits()] == ["drop", "restore"]
 
@@ -187,7 +187,7 @@ async def test_pinning_is_a_switch(tmp_path: Path):
         await i.refresh()
         i.pane.rows_view.cursor_row = 3
         for _ in range(2):
-            await i.pilot.press("p")
+            await press(i.pilot, "p")
             await i.refresh()
         assert [operation for operation, _ in i.edits()] == ["pin", "unpin"]
 
@@ -198,13 +198,13 @@ async def test_an_edit_replaces_the_text_and_can_be_taken_back(tmp_path: Path):
         await i.refresh()
         before = i.wire()
         i.pane.rows_view.cursor_row = 3
-        await i.pilot.press("e")
+        await press(i.pilot, "e")
         i.pilot.app.screen.query_one(TextArea).text = "another answer"
-        await i.pilot.press("ctrl+s")
+        await press(i.pilot, "ctrl+s")
         await i.refresh()
         assert "another answer" in i.wire()
         assert "E" in i.rows()[3].split()
-        await i.pilot.press("u")
+        await press(i.pilot, "u")
         await i.refresh()
         assert i.wire() == before
 
@@ -213,10 +213,10 @@ async def test_a_note_is_added_at_the_end_and_can_be_taken_back(tmp_path: Path):
     async with inspected(tmp_path, text("a")) as i:
         await i.session.run("task")
         await i.refresh()
-        await i.pilot.press("i", *"be brief", "ctrl+s")
+        await press(i.pilot, "i", *"be brief", "ctrl+s")
         await i.refresh()
         assert i.rows()[-1].endswith("be brief")
-        await i.pilot.press("u")
+        await press(i.pilot, "u")
         await i.refresh()
         assert "be brief" not in i.wire()
 
@@ -224,9 +224,9 @@ async def test_a_note_is_added_at_the_end_and_can_be_taken_back(tmp_path: Path):
 async def test_the_system_message_cannot_be_changed_here(tmp_path: Path):
     async with inspected(tmp_path) as i:
         i.pane.rows_view.cursor_row = 0
-        await i.pilot.press("d")
+        await press(i.pilot, "d")
         assert "cannot be changed" in i.says("why")
-        await i.pilot.press("e")
+        await press(i.pilot, "e")
         assert not i.pilot.app.screen.query(TextArea)
         assert i.edits() == []
 
@@ -236,7 +236,7 @@ async def test_enter_opens_the_whole_text_of_a_unit(tmp_path: Path):
         await i.session.run("task")
         await i.refresh()
         i.pane.rows_view.cursor_row = 3
-        await i.pilot.press("enter")
+        await press(i.pilot, "enter")
         screen = i.pilot.app.screen
         assert isinstance(screen, TextViewScreen)
         assert [line.text for line in screen.lines_view.text.lines] == ["first", "last<U+001B>[2J"]
@@ -248,17 +248,17 @@ async def test_a_search_looks_into_the_whole_text_of_units(tmp_path: Path):
             await i.session.run(task)
         await i.refresh()
         i.pane.rows_view.cursor_row = 0
-        await i.pilot.press("slash", *"NEEDLE", "enter")
+        await press(i.pilot, "slash", *"NEEDLE", "enter")
         assert i.pane.rows_view.cursor_row == 3
-        await i.pilot.press("n")
+        await press(i.pilot, "n")
         assert i.pane.rows_view.cursor_row == 7
-        await i.pilot.press("N")
+        await press(i.pilot, "N")
         assert i.pane.rows_view.cursor_row == 3
 
 
 async def test_giving_a_search_up_closes_its_line(tmp_path: Path):
     async with inspected(tmp_path) as i:
-        await i.pilot.press("slash", "x", "escape")
+        await press(i.pilot, "slash", "x", "escape")
         assert not i.pane.query_one(SearchBar).display
         assert i.pane.rows_view.has_focus
 
@@ -270,6 +270,6 @@ async def test_without_a_model_the_pane_says_that_nothing_would_be_sent(tmp_path
     reduce_all(view, session.log.records)
     async with DialogHost(widget=pane).run_test(size=(80, 24)) as pilot:
         pane.show(view)
-        await pilot.press("w", "w")
+        await press(pilot, "w", "w")
         assert "no model is configured" in str(pane.query_one("#memory-tabs", Static).content)
     await session.close()

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from core.context import MemoryRow, NextRequest
-from tests.support.dialog_host import DecidingSession, DialogHost
+from tests.support.dialog_host import DecidingSession, DialogHost, press, settled
 from tests.support.facts import Commands, draw_page, look_at_page, open_sandbox
 from tui.panes.browser import BrowserPane
 from tui.panes.memory import MemoryPane
@@ -86,8 +86,8 @@ def test_memory(snap_compare: Compare, keys: str, size: tuple[int, int], theme: 
         pane.show(session.view)
         pane.rows_view.focus()
         pane.rows_view.cursor_row = 9
-        await pilot.press(*keys)
-        await pilot.pause()
+        await press(pilot, *keys)
+        await settled(pilot)
 
     assert snap_compare(DialogHost(theme=theme, widget=pane), terminal_size=size, run_before=run)
 
@@ -124,7 +124,7 @@ def test_sandbox(snap_compare: Compare, size: tuple[int, int], theme: str):
     async def run(pilot: Pilot[None]) -> None:
         pane.show(session.view)
         pane.terminal.focus()
-        await pilot.pause()
+        await settled(pilot)
 
     assert snap_compare(DialogHost(theme=theme, widget=pane), terminal_size=size, run_before=run)
 
@@ -135,9 +135,9 @@ def _shown(
     async def run(pilot: Pilot[None]) -> None:
         pane.show(session.view)
         pane.elements.focus()
-        await pilot.press(*keys)
+        await press(pilot, *keys)
         while not pane.picture.is_up_to_date:
-            await pilot.pause()
-        await pilot.pause()
+            await settled(pilot)
+        await settled(pilot)
 
     return run

@@ -7,7 +7,7 @@ import pytest
 from core.decision import QuestionPrompt
 from core.ports import Answer
 from core.vocabulary import QuestionKind
-from tests.support.dialog_host import DecidingSession, DialogHost, Hand, dialog_context
+from tests.support.dialog_host import DecidingSession, DialogHost, Hand, dialog_context, settled
 from tui.screens.question import QuestionScreen
 
 FORMATS = ("PDF", "HTML", "Markdown")
@@ -85,7 +85,7 @@ async def test_typed_text_is_handed_over_when_the_question_is_withdrawn():
     async with asked("text") as a:
         await a.hand.press(*"half")
         a.dialog.withdrawn()
-        await a.hand.pilot.pause()
+        await settled(a.hand.pilot)
         end = a.app.ends[-1]
         assert end is not None
         assert (end.how, end.text) == ("withdrawn", "half")

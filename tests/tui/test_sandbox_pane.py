@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from core.messages import Outcome
 from core.surroundings import SandboxChanged
-from tests.support.dialog_host import DecidingSession, DialogHost
+from tests.support.dialog_host import DecidingSession, DialogHost, press, settled
 from tests.support.facts import Commands, open_sandbox
 from tui.panes.sandbox import DROPPED_AT_ONCE, MAX_COMMANDS, SandboxPane
 from tui.screens.text_view import TextViewScreen
@@ -23,7 +23,7 @@ class Box:
 
     async def refresh(self) -> None:
         self.pane.show(self.session.view)
-        await self.pilot.pause()
+        await settled(self.pilot)
 
     def lines(self) -> list[str]:
         return [line.text for line in self.pane.terminal.text.lines]
@@ -162,7 +162,7 @@ async def test_the_newest_output_is_in_view_and_enter_opens_that_command():
         b.commands.run("second", "2\x1b[31m\n")
         await b.refresh()
         assert b.pane.terminal.end_in_view
-        await b.pilot.press("enter")
+        await press(b.pilot, "enter")
         screen = b.pilot.app.screen
         assert isinstance(screen, TextViewScreen)
         texts = [line.text for line in screen.lines_view.text.lines]
@@ -175,5 +175,5 @@ async def test_a_search_finds_output():
         b.commands.run("first", "needle\n")
         b.commands.run("second", "hay\n" * 40)
         await b.refresh()
-        await b.pilot.press("slash", *"needle", "enter")
+        await press(b.pilot, "slash", *"needle", "enter")
         assert b.lines()[b.pane.terminal.cursor_line] == "needle"

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from tests.support.dialog_host import DialogHost
+from tests.support.dialog_host import DialogHost, press, settled
 from tui.screens.text_view import TextViewScreen
 from tui.shown_lines import argument_lines, count_marks, diff_lines, text_lines
 from tui.widgets.folded_text import Line
@@ -28,7 +28,7 @@ async def read(lines: list[Line], title: str = "a text") -> AsyncIterator[Read]:
     async with app.run_test(size=(80, 24)) as pilot:
         reading = Read(TextViewScreen(title, lines), pilot)
         await app.push_screen(reading.screen, reading.results.append)
-        await pilot.pause()
+        await settled(pilot)
         yield reading
 
 
@@ -38,40 +38,40 @@ def numbered(count: int) -> list[Line]:
 
 async def test_a_text_that_fits_was_seen_to_its_end():
     async with read(numbered(5)) as r:
-        await r.pilot.press("escape")
+        await press(r.pilot, "escape")
         assert r.results == [True]
 
 
 async def test_a_long_text_was_seen_to_its_end_only_when_the_end_was_in_view():
     async with read(numbered(500)) as r:
-        await r.pilot.press("pagedown", "escape")
+        await press(r.pilot, "pagedown", "escape")
         assert r.results == [False]
     async with read(numbered(500)) as r:
-        await r.pilot.press("G", "g", "q")
+        await press(r.pilot, "G", "g", "q")
         assert r.results == [True]
 
 
 async def test_a_search_goes_on_with_n_and_back_with_capital_n():
     async with read(numbered(500)) as r:
-        await r.pilot.press("slash", *"9", "enter")
+        await press(r.pilot, "slash", *"9", "enter")
         assert r.screen.lines_view.cursor_line == 9
-        await r.pilot.press("n")
+        await press(r.pilot, "n")
         assert r.screen.lines_view.cursor_line == 19
-        await r.pilot.press("N")
+        await press(r.pilot, "N")
         assert r.screen.lines_view.cursor_line == 9
         assert "line 10 of 500" in r.status()
 
 
 async def test_a_search_without_a_hit_says_so_and_stays():
     async with read(numbered(50)) as r:
-        await r.pilot.press("slash", *"zebra", "enter")
+        await press(r.pilot, "slash", *"zebra", "enter")
         assert r.screen.lines_view.cursor_line == 0
         assert "nowhere: /zebra" in r.status()
 
 
 async def test_escape_in_the_search_line_closes_the_line_only():
     async with read(numbered(50)) as r:
-        await r.pilot.press("slash", "x", "escape")
+        await press(r.pilot, "slash", "x", "escape")
         assert r.results == []
         assert r.screen.lines_view.has_focus
 

@@ -44,6 +44,7 @@ class MemoryPane(Vertical):
     MemoryPane {
         & > Static { height: auto; max-height: 2; padding: 0 1; }
         & > #memory-columns { color: $text-muted; text-style: underline; text-wrap: nowrap; }
+        & > #memory-tabs { text-wrap: nowrap; text-overflow: ellipsis; }
         & > #memory-why { color: $text-muted; }
         & > LineView { height: 1fr; padding: 0 1; display: none; }
         &.-units > #memory-units, &.-wire > #memory-wire, &.-exact > #memory-wire { display: block; }

@@ -18,14 +18,14 @@ from core.ports import Answer
 from core.vocabulary import Resolution
 from tui.arming import APPROVE_KEYS, Demands, KeyEffect, confirmation_word
 from tui.keys_dialogs import APPROVAL_KEYS, LEAVING_KEYS
-from tui.safe_text import safe_text
 from tui.screens import approval_text as say
 from tui.screens.armed import ArmedScreen
 from tui.screens.dialog_end import DialogContext, Leaving
 from tui.screens.edit_arguments import EditArgumentsScreen, EditResult
-from tui.screens.key_hints import key_hints
+from tui.screens.fitting import fit_height, is_whole
 from tui.screens.text_view import TextViewScreen
 from tui.shown_lines import diff_lines
+from tui.widgets.key_hints import KeyHints
 from tui.widgets.line_view import LineView
 from tui.widgets.text_lines import TextBlock
 
@@ -114,14 +114,13 @@ class ApprovalScreen(ArmedScreen):
                 id="approval-reason",
                 placeholder="reason, told to the model: Enter refuses, Esc goes back",
             )
-            yield Static(id="approval-keys")
+            yield KeyHints(id="approval-keys")
 
     def on_mount(self) -> None:
         """Show the call; nothing that could approve it is selected."""
         prompt = self._prompt
-        title = safe_text(prompt.title or prompt.tool, single_line=True, fold=True)
-        step = f"   (step {self.session.log.step})" if self.session.log.step else ""
-        self.query_one("#approval-title", Static).update(Content(f"{title}{step}"))
+        title = say.title_text(prompt, self.session.log.step)
+        self.query_one("#approval-title", Static).update(Content(title))
         self.query_one("#approval-why", Static).update(Content(say.why_text(prompt.reasons)))
         self.dialog.add_class(f"-{prompt.risk.lower()}")
         self._show_call()
@@ -154,7 +153,9 @@ class ApprovalScreen(ArmedScreen):
             self._prompt, self.context.place_of(self.decision_id)
         )
         self.dialog.set_class(self.armed, "-armed")
-        if self.body.end_in_view:
+        if not fit_height(self.dialog, self.body, self.app.size.height):
+            self.call_after_refresh(self.update_arming)
+        elif is_whole(self.body) and self.body.end_in_view:
             self.arming.end_seen()
         text = say.next_step_text(
             self.arming,
@@ -197,8 +198,7 @@ class ApprovalScreen(ArmedScreen):
         self.query_one("#approval-marks", Static).update(marks)
         hidden = {"diff": not prompt.diff, "leave('next')": self.context.is_alone}
         useless = [action for action, is_hidden in hidden.items() if is_hidden]
-        hints = key_hints([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=useless)
-        self.query_one("#approval-keys", Static).update(hints)
+        self.query_one(KeyHints).show_keys([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=useless)
         self.arming.content_changed(self.now())
         self.call_after_refresh(self.note_painted)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from core.decision import ApprovalPrompt
@@ -29,6 +30,8 @@ RISK_WORDS: Final[Mapping[RiskLevel, str]] = {
     "R4": "FINAL",
 }
 """The level in one word, beside its number."""
+HEAD_CELLS: Final = 90
+"""Title and reason in the head of the dialog are at most this wide."""
 
 
 def heading(prompt: ApprovalPrompt, place: str) -> Content:
@@ -54,9 +57,8 @@ def body_lines(
         lines.append(Line(f"{number:>2}  {shown}", HEADING))
     if prompt.diff:
         return [*lines, *diff_lines(prompt.diff)]
-    rest = {
-        name: value for name, value in prompt.arguments.items() if str(value) not in prompt.parts
-    }
+    told = {*prompt.parts, "\n".join(prompt.parts)}
+    rest = {name: value for name, value in prompt.arguments.items() if str(value) not in told}
     return [*lines, *argument_lines(rest, fold=True)]
 
 
@@ -71,12 +73,18 @@ def full_lines(prompt: ApprovalPrompt, edited: Mapping[str, JsonValue] | None) -
     ]
 
 
+def title_text(prompt: ApprovalPrompt, step: int) -> str:
+    """Return what would run in plain words, and in which step."""
+    title = safe_text(prompt.title or prompt.tool, single_line=True, fold=True)
+    return _short(title, "v") + (f"   (step {step})" if step else "")
+
+
 def why_text(reasons: Sequence[str]) -> str:
     """Return the first reason, and how many more there are."""
     if not reasons:
         return "why: this mode asks before such calls"
     more = f"  (+{len(reasons) - 1}: x)" if len(reasons) > 1 else ""
-    return f"why: {safe_text(reasons[0], single_line=True, fold=True)}{more}"
+    return f"why: {_short(safe_text(reasons[0], single_line=True, fold=True), 'x')}{more}"
 
 
 def marks_text(prompt: ApprovalPrompt, lines: Sequence[Line]) -> str:
@@ -118,6 +126,13 @@ def _steps_text(arming: Arming, demands: Demands, effect: str) -> str:
         return f"now Enter to {effect}; any other key takes it back"
     missing = "_" * (len(demands.word) - len(arming.typed))
     return f"now type {demands.word} to {effect}: {arming.typed}{missing}"
+
+
+def _short(text: str, key: str) -> str:
+    """Cut what would not fit two rows of the smallest terminal, and say which key shows all of it."""
+    if cell_len(text) <= HEAD_CELLS:
+        return text
+    return f"{set_cell_size(text, HEAD_CELLS - 4)}… ({key})"
 
 
 def _reason_lines(reasons: Sequence[str]) -> list[Line]:

@@ -26,6 +26,9 @@ class ArmedScreen(ModalScreen[DialogEnd]):
 
     BINDINGS: ClassVar["list[BindingType]"] = [*LEAVING_KEYS]
 
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-roomy")]  # noqa: RUF012 - Textual declares it
+    """Below 20 rows dialogs give up their blank lines."""
+
     armed: reactive[bool] = reactive(default=False)
     """Whether a key would count now; for the eye only, keys are judged by their own time."""
 

@@ -13,7 +13,7 @@ from textual.widgets import Static, TextArea
 from core.messages import JsonValue
 from tui.keys_dialogs import FORM_KEYS
 from tui.safe_text import safe_text
-from tui.screens.key_hints import key_hints
+from tui.widgets.key_hints import KeyHints
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -50,10 +50,10 @@ class EditArgumentsScreen(ModalScreen[EditResult]):
                         _written(value), id=f"edit-field-{number}", compact=True, soft_wrap=True
                     )
             yield Static(id="edit-status")
+            yield KeyHints(FORM_KEYS, id="edit-keys")
 
     def on_mount(self) -> None:
         """Go to the first field."""
-        self._say(key_hints(FORM_KEYS))
         self.query(TextArea).first().focus()
 
     def action_save(self) -> None:

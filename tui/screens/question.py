@@ -17,10 +17,11 @@ from tui.keys_panes import LINE_KEYS
 from tui.safe_text import safe_text
 from tui.screens.armed import ArmedScreen
 from tui.screens.dialog_end import DialogContext, Leaving
-from tui.screens.key_hints import key_hints
+from tui.screens.fitting import fit_height
 from tui.shown_lines import QUIET, text_lines
 from tui.widgets.answer_area import AnswerArea
 from tui.widgets.folded_text import Line
+from tui.widgets.key_hints import KeyHints
 from tui.widgets.line_view import RowList
 from tui.widgets.text_lines import TextBlock
 
@@ -118,7 +119,7 @@ class QuestionScreen(ArmedScreen):
             yield OptionList(id="question-options")
             yield AnswerArea(self._draft, compact=True, soft_wrap=True)
             yield Static(id="question-status")
-            yield Static(id="question-keys")
+            yield KeyHints(id="question-keys")
 
     def on_mount(self) -> None:
         """Show the question; nothing is sent by itself."""
@@ -182,6 +183,8 @@ class QuestionScreen(ArmedScreen):
         place = self.context.place_of(self.decision_id)
         self.dialog.border_title = Content(f"QUESTION{place}")
         self.dialog.set_class(self.armed, "-armed")
+        scrolling = self.options if self._state == "choosing" else self.area
+        fit_height(self.dialog, scrolling, self.app.size.height)
         count = self.arming.ignored
         ignored = f"{count} key{'s' * (count > 1)} ignored   " if count else ""
         waits = "" if self.armed else "arming: no answer is taken yet"
@@ -204,10 +207,8 @@ class QuestionScreen(ArmedScreen):
         several = self._prompt.answer_kind == "choices"
         keys = [*KEYS_OF[state], *QUESTION_KEYS, *LEAVING_KEYS]
         hidden = {"mark": not several, "leave('next')": self.context.is_alone}
-        hints = key_hints(
-            keys, hidden=[action for action, is_hidden in hidden.items() if is_hidden]
-        )
-        self.query_one("#question-keys", Static).update(hints)
+        useless = [action for action, is_hidden in hidden.items() if is_hidden]
+        self.query_one(KeyHints).show_keys(keys, hidden=useless)
         focused = {"choosing": self.options, "writing": self.area}
         focused.get(state, self.query_one("#question-text", TextBlock)).focus()
 

@@ -175,9 +175,12 @@ def key_tables() -> Iterator[KeyTable]:
     yield KeyTable("Sandbox", keys_panes.SANDBOX_KEYS)
     yield KeyTable("Approvals", keys_dialogs.APPROVAL_KEYS)
     yield KeyTable("Questions", keys_dialogs.QUESTION_KEYS + keys_dialogs.CONFIRM_KEYS)
+    yield KeyTable("Questions with options", keys_dialogs.CHOICE_KEYS)
+    yield KeyTable("Questions with a text", keys_dialogs.TEXT_KEYS)
     yield KeyTable("Every dialog about a decision", keys_dialogs.LEAVING_KEYS)
     yield KeyTable("Forms", keys_dialogs.FORM_KEYS)
     yield KeyTable("Full text", keys_dialogs.TEXT_VIEW_KEYS)
+    yield KeyTable("Search line", keys_panes.SEARCH_BAR_KEYS)
     yield KeyTable("Help", HELP_KEYS)
 
 

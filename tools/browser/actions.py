@@ -132,6 +132,18 @@ PAST_DIALOGS = frozenset({"handle_dialog", "new_tab", "switch_tab", "close_tab"}
 PAST_CRASHES = PAST_DIALOGS | {"go_to"}
 
 
+def check_possible(tab: Tab, wish: BrowserArguments) -> None:
+    """Refuse an action that the state of the page makes impossible.
+
+    Raises:
+        BrowserError: A dialog is open, or there is none to answer, or the page crashed.
+    """
+    if wish.action == "handle_dialog" and tab.dialog is None:
+        raise BrowserError("No dialog is open.", code="no_dialog")
+    if wish.action not in PAST_DIALOGS and not (tab.crashed and wish.action in PAST_CRASHES):
+        check_usable(tab)
+
+
 async def do(session: BrowserSession, wish: BrowserArguments) -> str:
     """Do one action in the current tab and return what was dispatched.
 
@@ -141,6 +153,5 @@ async def do(session: BrowserSession, wish: BrowserArguments) -> str:
         DialogInterruptedError: It was dispatched and a dialog holds it up.
     """
     tab = session.tab
-    if wish.action not in PAST_DIALOGS and not (tab.crashed and wish.action in PAST_CRASHES):
-        check_usable(tab)
+    check_possible(tab, wish)
     return await DOERS[wish.action](Act(session, tab, wish))

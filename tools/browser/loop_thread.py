@@ -22,6 +22,11 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
+    @property
+    def started(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread is not None
+
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:

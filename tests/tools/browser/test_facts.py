@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.ports import CallFacts, ElementFacts
+from core.errors import BrowserError, StaleReferenceError
+from core.ports import ElementFacts
 from tests.support.driving import Driving
 
 pytestmark = pytest.mark.chromium
@@ -84,13 +85,14 @@ async def test_looking_changes_nothing(browser: Driving) -> None:
     assert browser.tab.page.url.endswith("/form.html")
 
 
-async def test_an_element_that_is_gone_is_told_in_words(browser: Driving) -> None:
+async def test_nobody_is_asked_about_an_element_that_is_gone(browser: Driving) -> None:
     await browser.go("/rows.html")
     ref = browser.ref("ash")
     await browser.script("renew()")
-    facts = await browser.facts("click", ref=ref)
-    assert facts.element is None
-    assert "left the page" in facts.parts[0]
+    with pytest.raises(StaleReferenceError, match="left the page"):
+        await browser.facts("click", ref=ref)
+    with pytest.raises(StaleReferenceError):
+        await browser.facts("type", ref=999, text="x")
 
 
 async def test_a_name_that_leads_inside_is_told_by_its_addresses(browser: Driving) -> None:
@@ -100,11 +102,16 @@ async def test_a_name_that_leads_inside_is_told_by_its_addresses(browser: Drivin
     assert "addresses" not in (await browser.facts("go_to", url="file:///x")).bindings
 
 
-async def test_while_a_dialog_is_open_the_page_is_left_alone(browser: Driving) -> None:
+async def test_an_answer_to_a_dialog_is_told_with_the_dialogs_words(browser: Driving) -> None:
     await browser.go("/kitchen.html")
     ref = browser.ref("plain")
+    with pytest.raises(BrowserError, match="No dialog"):
+        await browser.facts("handle_dialog", accept=True)
     await browser.act("click", "confirm")
-    facts: CallFacts = await browser.facts("click", ref=ref)
-    assert facts.element is None
-    assert facts.origin == browser.site.first.url
+    with pytest.raises(BrowserError, match="shows a confirm dialog"):
+        await browser.facts("click", ref=ref)
+    facts = await browser.facts("handle_dialog", accept=True)
+    assert facts.title == "accept a dialog of the page"
+    assert facts.parts == (f"page: {browser.site.first.url}", "dialog: confirm: Remove all rows?")
+    assert facts.bindings["dialog"]
     await browser.act("handle_dialog", accept=False)

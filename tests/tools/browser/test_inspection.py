@@ -103,6 +103,6 @@ async def test_a_server_that_does_not_answer_is_said_so(tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
-        with pytest.raises(BrowserError, match="cannot be loaded.*does not answer") as caught:
+        with pytest.raises(BrowserError, match=r"cannot be loaded: .* does not answer") as caught:
             await inspect_page(url, allow_private=True, state_dir=tmp_path)
         assert caught.value.code == "not_loaded"

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from core.egress import EgressPolicy
-from core.errors import BrowserUnavailableError, ToolFailedError
+from core.errors import BrowserError, BrowserUnavailableError, ToolFailedError
 from core.surroundings import BrowserChanged
 from tests.support.driving import Driving
 from tests.support.fake_call import FakeCall
@@ -53,6 +53,8 @@ async def test_nothing_starts_before_it_is_used(tmp_path: Path) -> None:
     tool = BrowserTool(tmp_path / "s", EgressPolicy())
     facts = await tool.facts(GO)
     assert facts.title == "open http://127.0.0.1:1/"
+    with pytest.raises(BrowserError, match="No page is open"):
+        await tool.facts(BrowserArguments(action="click", ref=1))
     assert not tool.session.running
     await tool.close()
     assert not (tmp_path / "s").exists()

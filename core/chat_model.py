@@ -1,13 +1,14 @@
 """A model behind a chat completions API: builds requests, tries again where that helps, learns the server's ways."""
 
+import hashlib
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from core.call_reading import CallIds
 from core.errors import ModelError, ModelRefusedError, ModelUnreachableError
 from core.event_log import SystemClock
-from core.events import ErrorInfo, ModelAdapted, ModelRetried
+from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
 from core.json_shape import items_of, mapping_of, text_of
 from core.learned_flags import FlagStore, MemoryFlagStore
 from core.messages import AssistantMessage, ModelRequest, Usage
@@ -85,8 +86,9 @@ class ChatModel:
         return min(sizes, default=0)
 
     async def warm(self) -> None:
-        """Load what the first request needs, off the event loop."""
-        await self._connection.warm()
+        """Load what the first request needs, off the event loop; what is wrong is told by the first request."""
+        with suppress(ConnectionFailedError):
+            await self._connection.warm()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -148,6 +150,9 @@ class ChatModel:
         Raises:
             ModelError: No other try can help.
         """
+        body = self._build(request).data
+        digest = hashlib.sha256(body).hexdigest()
+        yield ModelRequested(model=self.name, size_bytes=len(body), digest=digest)
         attempt = self._attempt(request, budget)
         try:
             async with aclosing(attempt.pieces()) as pieces:

@@ -6,6 +6,7 @@ fail on keepalives and retry what cannot pass.
 """
 
 import asyncio
+import os
 import socket
 import ssl
 import threading
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 KEEPALIVE_S = 60.0
 """An idle connection is kept this long, so that the next step of a run need not connect again."""
 MAX_REDIRECTS = 5
+_NO_ADDRESS = {
+    "InvalidURL",
+    "UnsupportedProtocol",
+    "OverflowError",
+    "UnicodeError",
+    "LocalProtocolError",
+}
 
 
 class OpenAIModel(ChatModel):
@@ -75,7 +83,11 @@ class OpenAIConnection:
         self._building = threading.Lock()
 
     async def warm(self) -> None:
-        """Import the SDK and make the client in a thread, for it takes a third of a second."""
+        """Import the SDK and make the client in a thread, for it takes a third of a second.
+
+        Raises:
+            ConnectionFailedError: The address is none.
+        """
         if self._client is None:
             await asyncio.to_thread(self._build)
 
@@ -129,7 +141,8 @@ class OpenAIConnection:
         time_outs = self._options.time_outs
         # Silence is judged by data events above; this only ends what even they cannot see.
         limit_s = max(time_outs.first_token_s, time_outs.idle_s) + 5.0
-        headers: dict[str, str | openai.Omit] = {"Content-Type": "application/json"}
+        headers: dict[str, str | openai.Omit] = {**self._unwanted_headers()}
+        headers["Content-Type"] = "application/json"
         if not self._options.organization:
             headers["OpenAI-Organization"] = openai.omit
         if not self._options.project:
@@ -154,6 +167,18 @@ class OpenAIConnection:
             except openai.APIStatusError as error:
                 return error.response
 
+    def _unwanted_headers(self) -> "dict[str, str | openai.Omit]":
+        """Return what takes the headers of OPENAI_CUSTOM_HEADERS out again: the SDK sends them to any server."""
+        import openai
+
+        lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+        names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+        unwanted: dict[str, str | openai.Omit] = dict.fromkeys(names, openai.omit)
+        for name in names:
+            if name.lower() == "authorization":
+                unwanted[name] = f"Bearer {self._options.api_key or NO_KEY}"
+        return unwanted
+
     def _build(self) -> None:
         """Make the client; key, organisation and project are given, so that no variable fills them in."""
         import httpx2
@@ -163,20 +188,25 @@ class OpenAIConnection:
         with self._building:
             if self._client is not None:
                 return
-            self._client = openai.AsyncOpenAI(
-                api_key=options.api_key or NO_KEY,
-                organization=options.organization,
-                project=options.project,
-                base_url=options.base_url,
-                max_retries=0,
-                http_client=httpx2.AsyncClient(
-                    # A proxy of the environment cannot reach a server on this machine.
-                    trust_env=not is_loopback(options.base_url),
-                    follow_redirects=True,
-                    max_redirects=MAX_REDIRECTS,
-                    limits=httpx2.Limits(max_connections=20, keepalive_expiry=KEEPALIVE_S),
-                ),
-            )
+            with _translated():
+                self._client = openai.AsyncOpenAI(
+                    api_key=options.api_key or NO_KEY,
+                    organization=options.organization,
+                    project=options.project,
+                    base_url=options.base_url,
+                    max_retries=0,
+                    http_client=httpx2.AsyncClient(
+                        # A proxy of the environment cannot reach a server on this machine.
+                        trust_env=not is_loopback(options.base_url),
+                        follow_redirects=True,
+                        max_redirects=MAX_REDIRECTS,
+                        limits=httpx2.Limits(max_connections=20, keepalive_expiry=KEEPALIVE_S),
+                    ),
+                )
+
+
+_ADDRESS_ERRORS = (OverflowError, UnicodeError, ExceptionGroup)
+"""What asyncio and anyio raise for ports and host names that cannot be."""
 
 
 async def _answer(response: "httpx2.Response") -> HttpAnswer:
@@ -206,7 +236,7 @@ def _translated() -> Iterator[None]:
 
     try:
         yield
-    except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, *_ADDRESS_ERRORS) as error:
         raise _failed(error) from error
 
 
@@ -221,7 +251,7 @@ def _failed(error: Exception) -> ConnectionFailedError:
         httpx2.UnsupportedProtocol,
     )
     for cause in causes:
-        if isinstance(cause, (*connecting, httpx2.InvalidURL)):
+        if isinstance(cause, (*connecting, httpx2.InvalidURL, OverflowError, UnicodeError)):
             return ConnectionFailedError("unreachable", _reason(causes))
     if any(isinstance(cause, httpx2.TimeoutException) for cause in causes):
         return ConnectionFailedError("timeout", "no data came for too long")
@@ -253,8 +283,4 @@ def _reason(causes: list[BaseException]) -> str:
         return "nobody answered in time"
     if names & {"RemoteProtocolError", "ReadError"}:
         return "the server closed it"
-    return (
-        "the address cannot be used"
-        if names & {"InvalidURL", "UnsupportedProtocol"}
-        else "it failed"
-    )
+    return "the address cannot be used" if names & _NO_ADDRESS else "it failed"

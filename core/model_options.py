@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
+from core.errors import ConfigError
 from core.messages import JsonObject
 from core.model_connection import LOCAL_TIME_OUTS, TimeOuts
 from core.pricing import Price, find_price
@@ -61,17 +63,38 @@ def model_options(
         prices: The person's own prices by model name.
 
     Raises:
-        ConfigError: There is no provider of that name.
+        ConfigError: There is no provider of that name, or the address is none.
     """
-    base_url = base_url or OPENAI_BASE_URL
+    base_url = checked_address(base_url or OPENAI_BASE_URL)
     found = find_provider(base_url, provider)
     return ModelOptions(
         model=model,
         base_url=base_url,
-        api_key=api_key,
+        api_key=api_key.strip(),
         key_env=found.key_env or "OPENAI_API_KEY",
         provider=found,
         time_outs=LOCAL_TIME_OUTS if found.local else TimeOuts(),
         window=window or found.window(model),
         price=find_price(found.name, model, local=found.local, overrides=prices),
     )
+
+
+def checked_address(base_url: str) -> str:
+    """Return the address of an API without blanks and slashes at its end.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    address = base_url.strip().rstrip("/")
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not address.isprintable() or " " in address:
+        raise ConfigError(
+            f"base_url is no address of a model server: {base_url!r}.",
+            hint="It looks like http://127.0.0.1:11434/v1.",
+            code="base_url",
+        )
+    return address

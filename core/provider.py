@@ -121,13 +121,12 @@ def find_provider(base_url: str, name: str = "") -> Provider:
     """
     if name:
         return named_provider(name)
-    parts = urlsplit(base_url)
-    host = (parts.hostname or "").lower()
+    host, port = _host_and_port(base_url)
     private = is_private_host(host)
     for provider in _providers().values():
         if any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts):
             return provider
-        if private and parts.port in provider.ports:
+        if private and port in provider.ports:
             return provider
     generic = _providers()[GENERIC]
     if not private:
@@ -138,7 +137,7 @@ def find_provider(base_url: str, name: str = "") -> Provider:
 
 def is_loopback(base_url: str) -> bool:
     """Return whether an address is on this machine."""
-    host = (urlsplit(base_url).hostname or "").lower()
+    host, _ = _host_and_port(base_url)
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -157,6 +156,14 @@ def is_private_host(host: str) -> bool:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return False
+
+
+def _host_and_port(base_url: str) -> tuple[str, int | None]:
+    try:
+        parts = urlsplit(base_url)
+        return (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return "", None
 
 
 def with_learned(flags: ProviderFlags, learned: Mapping[str, str]) -> ProviderFlags:

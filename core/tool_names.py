@@ -40,7 +40,10 @@ class ToolNames:
         """How many tools were not sent."""
         self._wire: dict[str, str] = {}
         self._specs: dict[str, ToolSpec] = {}
-        kept = tuple({spec.name: spec for spec in reversed(specs[:MAX_TOOLS])}.values())[::-1]
+        unique: dict[str, ToolSpec] = {}
+        for spec in specs[:MAX_TOOLS]:
+            unique.setdefault(spec.name, spec)
+        kept = tuple(unique.values())
         # Names that need no change keep theirs, whatever the order: a stable prompt is cached by the server.
         for spec in sorted(kept, key=lambda spec: _ALLOWED.fullmatch(spec.name) is None):
             name = _free_name(spec.name, self._specs)

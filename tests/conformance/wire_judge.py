@@ -72,9 +72,9 @@ def _usage(result: Result, wanted: Mapping[str, Any]) -> list[str]:
     return wrong
 
 
-def _unique(result: Result, _: object) -> list[str]:
+def _unique(result: Result, wanted: object) -> list[str]:
     ids = [call["id"] for call in result["tool_calls"]]
-    return _said(len(set(ids)) != len(ids), "unique_ids", ids)
+    return _said((len(set(ids)) == len(ids)) is not wanted, "unique_ids", ids)
 
 
 def _contains(name: str) -> Callable[[Result, Any], list[str]]:

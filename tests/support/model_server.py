@@ -82,6 +82,8 @@ class ModelServer:
         """All other requests."""
         self.gone = asyncio.Event()
         """Set when a client closes its connection while it is answered."""
+        self.answering = asyncio.Event()
+        """Set when the pieces of a chat answer that come at once have been sent."""
         self.connections = 0
 
     async def __aenter__(self) -> Self:
@@ -123,7 +125,7 @@ class ModelServer:
     async def _serve_peer(self, peer: "_Peer") -> None:
         while (request := await peer.request()) is not None:
             turn = self._turn(request)
-            if not await peer.answer(turn):
+            if not await peer.answer(turn, self.answering):
                 self.gone.set()
                 return
 
@@ -137,6 +139,9 @@ class ModelServer:
             script = self._script[number] if number < len(self._script) else OVER
             return script if isinstance(script, Turn) else script(request)
         self.others.append(request)
+        if path in self._routes:
+            found = self._routes[path]
+            return found if isinstance(found, Turn) else _json(found)
         if path.endswith("/models"):
             return _json(
                 {
@@ -144,9 +149,6 @@ class ModelServer:
                     "data": [{"id": name, "object": "model"} for name in self._models],
                 }
             )
-        if path in self._routes:
-            found = self._routes[path]
-            return found if isinstance(found, Turn) else _json(found)
         return http_error(404, "no such path")
 
 
@@ -178,7 +180,7 @@ class _Peer:
         body = await self._input.readexactly(int(headers.get("content-length", "0")))
         return Received(method=method, path=path, headers=headers, body=body, at_s=time.monotonic())
 
-    async def answer(self, turn: Turn) -> bool:
+    async def answer(self, turn: Turn, answering: asyncio.Event) -> bool:
         """Send a turn; False when the connection is over."""
         lines = "".join(f"{name}: {value}\r\n" for name, value in turn.headers.items())
         self._writer.write(
@@ -189,6 +191,8 @@ class _Peer:
         for piece in turn.pieces:
             if isinstance(piece, bytes) and not piece:
                 continue
+            if isinstance(piece, Pause):
+                answering.set()
             if not await self._send(piece):
                 return False
         self._writer.write(b"0\r\n\r\n")

@@ -6,6 +6,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import threading
@@ -13,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 COLUMNS, ROWS = 160, 45
 _ESCAPES = re.compile(
@@ -60,7 +62,7 @@ class PtyChild:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def __enter__(self) -> "PtyChild":
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 
@@ -144,28 +146,14 @@ class PtyChild:
 class Handrail(PtyChild):
     """The app on a fresh workspace, with its own empty configuration."""
 
-    def __init__(self, base_url: str, task: str = "") -> None:
-        """Start the app.
-
-        Args:
-            base_url: Model server.
-            task: Started at once, "" for none.
-        """
-        import sys
-
+    def __init__(self, base_url: str) -> None:
+        """Start the app with the model server at `base_url`."""
         self._home = tempfile.TemporaryDirectory(prefix="handrail-bench-")
         home = Path(self._home.name)
         (home / "workspace").mkdir()
         launcher = Path(__file__).resolve().parent.parent / "handrail.py"
         words = [sys.executable, str(launcher), "--base-url", base_url, "--model", "instant"]
-        words += [
-            "--mode",
-            "auto",
-            "--no-browser",
-            "--max-steps",
-            "1000",
-            *([task] if task else []),
-        ]
+        words += ["--mode", "auto", "--no-browser", "--max-steps", "1000"]
         environment = {
             "OPENAI_API_KEY": "bench",
             "HANDRAIL_CONFIG_DIR": str(home / "config"),

@@ -21,6 +21,7 @@ from bench.start import PROMPT
 STEPS = 30
 TARGET_MS = 20.0
 TIMEOUT_S = 120.0
+TASK = "Run the commands."
 SETTLE_S = 3.0
 """A person reads the screen before the first task; the sandbox comes up meanwhile."""
 
@@ -33,7 +34,9 @@ def measure() -> Figure:
     with running_model(STEPS) as model, Handrail(model.base_url) as app:
         app.wait_for(PROMPT, TIMEOUT_S)
         time.sleep(SETTLE_S)
-        app.type("Run the commands.\r")
+        app.type(TASK)
+        app.wait_for(TASK, TIMEOUT_S)
+        app.type("\r")
         requests = model.wait_for(STEPS + 1, TIMEOUT_S)
         screen_bytes = app.total_bytes
     gaps_ms = _gaps_ms(requests)
@@ -62,7 +65,7 @@ def _gaps_ms(requests: list[Request]) -> list[float]:
 def _bare_loop(model: RunningModel) -> None:
     address = urllib.parse.urlsplit(model.base_url)
     connection = http.client.HTTPConnection(address.netloc)
-    messages: list[dict[str, object]] = [{"role": "user", "content": "Run the commands."}]
+    messages: list[dict[str, object]] = [{"role": "user", "content": TASK}]
     with subprocess.Popen(
         ["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as shell:

@@ -111,7 +111,7 @@ class HeadlessRun:
         except Exception as error:  # noqa: BLE001 - headless top: a bug becomes one line and an exit code
             ended = self._conclude(failed_run(kept_crash(error), GAVE_UP))
         await self._close()
-        self._report.close()
+        await asyncio.to_thread(self._report.close)
         return INTERRUPTED if self._report.reader_gone else ended.exit_code
 
     async def _run(
@@ -142,7 +142,7 @@ class HeadlessRun:
 
     def _take_signal(self) -> None:
         self._signals += 1
-        if self._signals > 1:
+        if self._signals > 1 or self._ended:
             self._leave_now()
         elif self._session is not None and self._session.running:
             self._session.interrupt()
@@ -150,7 +150,7 @@ class HeadlessRun:
             self._task.cancel()
 
     def _leave_now(self) -> None:
-        """End at once: the person asked twice."""
+        """End at once: the person asked twice, or the run is over and nobody reads what is left of it."""
         self._print_end(RunEnded(reason="stopped", exit_code=INTERRUPTED))
         self._report.close(FORCED_FLUSH_S)
         sys.stderr.flush()

@@ -32,4 +32,20 @@ def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
 
 
 def _abilities(facts: ModelFacts) -> Sequence[HealthRow]:
-    return []
+    listed = facts.listed is not False
+    others = ", ".join(facts.models[:8])
+    rows = [
+        HealthRow(
+            name=TOOLS,
+            ok=facts.tools is not False,
+            needed=True,
+            detail=facts.tools_line,
+            hint="" if facts.tools is not False else "Choose a model that takes tools.",
+        ),
+        HealthRow(name=WINDOW, ok=facts.window > 0, detail=facts.window_line),
+        HealthRow(name=VISION, ok=facts.vision is not False, detail=facts.vision_line),
+    ]
+    if not listed:
+        detail = f"the server does not list {facts.model}; it lists: {others}"
+        rows.append(HealthRow(name="model list", ok=False, detail=detail))
+    return rows

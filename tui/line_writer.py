@@ -25,8 +25,8 @@ class LineWriter:
         """Add one line; never blocks."""
         self._lines.put(text.encode("utf-8", "backslashreplace") + b"\n")
 
-    def close(self, timeout_s: float) -> None:
-        """Wait until all is written, at most `timeout_s`."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """Wait until all is written, at most `timeout_s` where it is given."""
         self._lines.put(None)
         self._thread.join(timeout_s)
 

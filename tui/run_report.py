@@ -24,8 +24,6 @@ from tui.safe_text import safe_text
 
 SHOWN_ARGUMENTS = 100
 """Characters of a call's arguments in a line of progress."""
-FLUSH_TIMEOUT_S = 5.0
-"""How long the end waits for a reader that does not read."""
 
 
 def failed_run(error: HandrailError, exit_code: int) -> RunEnded:
@@ -55,8 +53,8 @@ class Report(Protocol):
         """Print one event; never blocks and never raises."""
         ...
 
-    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
-        """Bring out what waits."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """Bring out what waits; blocks for as long as the reader takes, at most `timeout_s` where it is given."""
         ...
 
 
@@ -73,10 +71,13 @@ class JsonReport:
         return self._writer.reader_gone
 
     def take(self, record: Record) -> None:
-        """Print one event."""
+        """Print one event; an error is said on stderr too."""
         self._writer.write(record.json_line())
+        event = record.event
+        if isinstance(event, RunEnded) and event.error:
+            say(error_line(event.error))
 
-    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         """Bring out what waits."""
         self._writer.close(timeout_s)
 
@@ -106,7 +107,7 @@ class TextReport:
         elif line := self._line(record):
             say(line)
 
-    def close(self, timeout_s: float = FLUSH_TIMEOUT_S) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         """Bring out what waits."""
         self._writer.close(timeout_s)
 
@@ -130,12 +131,17 @@ class TextReport:
         if event.files:
             say(f"files  {', '.join(event.files)}")
         if event.error:
-            say(f"handrail: {event.error.message} {event.error.hint}")
+            say(error_line(event.error))
         cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
         tokens = event.usage.input_tokens + event.usage.output_tokens
         say(
             f"{event.reason}  {event.steps} steps, {tokens:,} tokens, cost {cost}, {event.duration_s:.1f} s"
         )
+
+
+def error_line(error: ErrorInfo) -> str:
+    """Return an error as the line for stderr."""
+    return f"handrail: {error.message} {error.hint}".strip()
 
 
 def shortened(text: str) -> str:

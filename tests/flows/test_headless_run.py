@@ -10,7 +10,7 @@ import pytest
 
 from core.decision import DecisionClosed
 from core.errors import ConfigError, ModelRefusedError
-from core.events import RunEnded, ToolEnded
+from core.events import Event, RunEnded, ToolEnded
 from core.ports import Model, Places, Tool
 from core.record import Record
 from core.session import Session, SessionParts, SessionSettings
@@ -37,7 +37,7 @@ class KeptReport:
         if self.on_record:
             self.on_record(record)
 
-    def close(self, timeout_s: float = 0) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         pass
 
     def of(self, kind: type) -> list[Record]:
@@ -245,7 +245,8 @@ def test_the_text_form_prints_the_answer_alone_on_stdout(capfd: pytest.CaptureFi
     report = TextReport()
     ended = ToolEnded(call_id="c", name="shell", outcome="failed", error="exit\x1b[2J code 1")
     answer = RunEnded(reason="answered", exit_code=0, answer="47", files=("a.py",), steps=2)
-    for n, event in enumerate((ended, answer), 1):
+    events: tuple[Event, ...] = (ended, answer)
+    for n, event in enumerate(events, 1):
         report.take(Record(n=n, at_utc="", mono_s=0, run_id="", step=1, event=event))
     report.close()
     out, err = capfd.readouterr()

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import signal
 import struct
 import sys
@@ -18,6 +19,8 @@ from bench.pty_child import COLUMNS, ROWS, PtyChild
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = REPOSITORY / "handrail.py"
 DEADLINE_S = 30.0
+_KITTY_KEYS = re.compile(rb"\x1b\[[<>=][0-9;]*u")
+"""Asks for another form of key reports; the emulator would draw its last letter."""
 ENTER, ESCAPE, CTRL_C, CTRL_Q = "\r", "\x1b", "\x03", "\x11"
 
 
@@ -33,12 +36,13 @@ class Terminal(PtyChild):
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
         super().__init__(words, folder, environment)
+        self.first_modes = self.modes()
 
     def took(self, data: bytes) -> None:
         """Draw a piece of output."""
         with self._lock:
             self.raw += data
-            self._stream.feed(data)
+            self._stream.feed(_KITTY_KEYS.sub(b"", data))
 
     @property
     def screen(self) -> str:
@@ -54,6 +58,17 @@ class Terminal(PtyChild):
         """Wait until the screen shows `text` no more; return the screen."""
         return self._watch(lambda screen: text not in screen, f"{text!r} to go", timeout_s)
 
+    def press_until_gone(self, key: str, text: str) -> str:
+        """Press a key, again where it came too early to count, until the screen shows `text` no more."""
+        end_s = time.monotonic() + DEADLINE_S
+        while True:
+            self.type(key)
+            try:
+                return self.see_gone(text, 1.0)
+            except AssertionError:
+                if time.monotonic() > end_s:
+                    raise
+
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal, as a window manager does."""
         with self._lock:
@@ -64,6 +79,20 @@ class Terminal(PtyChild):
     def modes(self) -> list[object]:
         """Return the line discipline's settings."""
         return termios.tcgetattr(self.terminal)
+
+    def is_restored(self) -> bool:
+        """Whether the program has left the terminal as it found it: line discipline, cursor, screen, mouse, paste."""
+        with self._lock:
+            raw = bytes(self.raw)
+        on_off = [
+            (b"\x1b[?1049h", b"\x1b[?1049l"),
+            (b"\x1b[?25l", b"\x1b[?25h"),
+            (b"\x1b[?1000h", b"\x1b[?1000l"),
+            (b"\x1b[?2004h", b"\x1b[?2004l"),
+        ]
+        return self.modes() == self.first_modes and all(
+            raw.rfind(on) < raw.rfind(off) for on, off in on_off if on in raw
+        )
 
     def _watch(self, holds: Callable[[str], bool], what: str, timeout_s: float) -> str:
         end_s = time.monotonic() + timeout_s

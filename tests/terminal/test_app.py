@@ -1,0 +1,170 @@
+"""The app in a real terminal, from the command line to the restored terminal."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.model_server import ModelServerThread, calls, hang, text
+from tests.support.model_turns import Script
+from tests.support.terminal import CTRL_C, CTRL_Q, ENTER, ESCAPE, Terminal, handrail
+
+pytestmark = pytest.mark.pty
+
+PROMPT = "What should be done?"
+ARMED = "press y to run once"
+MAKE_FILE = calls(("edit_file", {"command": "create", "path": "made.txt", "file_text": "hello\n"}))
+
+
+def app(workspace: Path, server: ModelServerThread, *words: str) -> Terminal:
+    """Start the app on a scripted model."""
+    options = ("--base-url", server.base_url, "--model", "scripted", "--no-browser")
+    return Terminal(handrail(*options, *words), workspace)
+
+
+@pytest.fixture
+def idle_server() -> Iterator[ModelServerThread]:
+    with ModelServerThread([text("Hello.")]) as server:
+        yield server
+
+
+def give_task(terminal: Terminal, task: str) -> None:
+    terminal.see(PROMPT)
+    terminal.type(task)
+    terminal.see(task)
+    terminal.type(ENTER)
+
+
+def leave(terminal: Terminal) -> None:
+    terminal.type(CTRL_Q)
+    assert terminal.wait_for_end(20) == 0
+    assert terminal.is_restored()
+
+
+def test_a_task_is_typed_approved_and_done_and_the_terminal_is_as_before(workspace: Path) -> None:
+    script: Sequence[Script] = [MAKE_FILE, text("All done.")]
+    with ModelServerThread(script) as server, app(workspace, server) as terminal:
+        give_task(terminal, "make a file")
+        screen = terminal.see(ARMED)
+        assert "+hello" in screen
+        assert not (workspace / "made.txt").exists()
+        terminal.type("y")
+        terminal.see("All done.")
+        assert (workspace / "made.txt").read_text(encoding="utf-8") == "hello\n"
+        leave(terminal)
+
+
+def test_enter_alone_approves_nothing(workspace: Path) -> None:
+    with (
+        ModelServerThread([MAKE_FILE, text("All done.")]) as server,
+        app(workspace, server) as terminal,
+    ):
+        give_task(terminal, "make a file")
+        terminal.see(ARMED)
+        terminal.type(ENTER)
+        terminal.type(ESCAPE)
+        terminal.see_gone(ARMED)
+        assert not (workspace / "made.txt").exists()
+        leave(terminal)
+
+
+def test_a_task_on_the_command_line_starts_at_once(
+    workspace: Path, idle_server: ModelServerThread
+) -> None:
+    with app(workspace, idle_server, "say hello") as terminal:
+        terminal.see("Hello.")
+        leave(terminal)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_app_and_restores_the_terminal(
+    workspace: Path, number: signal.Signals
+) -> None:
+    with ModelServerThread([hang()]) as server, app(workspace, server, "wait") as terminal:
+        terminal.see("model answering")
+        os.kill(terminal.pid, number)
+        assert terminal.wait_for_end(20) == 128 + number
+        assert terminal.is_restored()
+
+
+def test_ctrl_c_stops_the_run_and_twice_ends_the_app(workspace: Path) -> None:
+    with ModelServerThread([hang()]) as server, app(workspace, server, "wait") as terminal:
+        terminal.see("model answering")
+        terminal.type(CTRL_C)
+        terminal.see("Stopped by you")
+        terminal.type(CTRL_C + CTRL_C)
+        assert terminal.wait_for_end(20) == 0
+        assert terminal.is_restored()
+
+
+def test_a_terminal_that_is_too_small_says_so_and_comes_back(
+    workspace: Path, idle_server: ModelServerThread
+) -> None:
+    with app(workspace, idle_server) as terminal:
+        terminal.see(PROMPT)
+        terminal.resize(50, 10)
+        terminal.see("60x16")
+        terminal.resize(120, 40)
+        terminal.see(PROMPT)
+        leave(terminal)
+
+
+def test_mode_full_needs_its_word(workspace: Path, idle_server: ModelServerThread) -> None:
+    with app(workspace, idle_server, "--mode", "full") as terminal:
+        terminal.see("Type FULL")
+        terminal.type("yes\n")
+        assert terminal.wait_for_end(10) == 2
+    with app(workspace, idle_server, "--mode", "full") as terminal:
+        terminal.see("Type FULL")
+        terminal.type("FULL\n")
+        terminal.see("FULL · idle")
+        leave(terminal)
+
+
+def test_a_broken_configuration_opens_the_app_in_mode_read(
+    workspace: Path, home: Path, idle_server: ModelServerThread
+) -> None:
+    (home / "config").mkdir()
+    (home / "config" / "config.toml").write_text("[limits]\nmax_step = 3\n", encoding="utf-8")
+    with app(workspace, idle_server) as terminal:
+        screen = terminal.see("READ")
+        assert PROMPT in screen
+        terminal.see("limits.max_step")
+        leave(terminal)
+
+
+@pytest.mark.parametrize(
+    ("environment", "part"),
+    [({"TERM": "dumb"}, "TERM"), ({"TERM": ""}, "TERM")],
+)
+def test_a_terminal_that_cannot_draw_is_refused(
+    workspace: Path, environment: dict[str, str], part: str
+) -> None:
+    with Terminal(handrail(), workspace, environment) as terminal:
+        assert terminal.wait_for_end(20) == 2
+        assert part in terminal.screen
+
+
+@pytest.mark.parametrize("words", [(), ("tour",), ("resume",), ("some task",)])
+def test_without_a_terminal_the_app_says_so_in_one_line(
+    workspace: Path, words: tuple[str, ...]
+) -> None:
+    started_s = time.monotonic()
+    done = subprocess.run(
+        handrail(*words),
+        cwd=workspace,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert time.monotonic() - started_s < 5
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "terminal" in done.stderr

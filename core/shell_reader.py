@@ -10,14 +10,16 @@ from itertools import islice
 from typing import Final
 
 from core.reach import Reach, Target
-from core.shell.commands import CommandFinder, Seen
+from core.shell.commands import CommandFinder
 from core.shell.dangers import dangers, installs
 from core.shell.effects import Effect, EffectKind, effects
+from core.shell.fed import written_and_run
 from core.shell.folders import Folders
 from core.shell.git_effects import GitDeed, deeds
 from core.shell.lexer import UNKNOWN_TEXT, Token
 from core.shell.options import UnverifiedError
 from core.shell.read_only import Verified, verify
+from core.shell.seen import Seen
 from core.shell.words import PlainCommand, take_apart
 from core.shell.wrappers import base_name
 
@@ -79,6 +81,8 @@ def read_command(text: str, reach: Reach, cwd: str | None = None) -> CommandRead
     plain = take_apart(text)
     finder = CommandFinder(reach.home)
     finder.find(text, Folders(reach, cwd))
+    for script in list(written_and_run(finder.sight.commands)):
+        finder.find(script, Folders(reach, cwd), depth=1)
     reading = CommandReading(
         opaque=plain.opaque,
         commands=tuple(_checked(plain.commands, reach, cwd)),

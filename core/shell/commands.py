@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
+from core.shell.fed import fed_words, read_scripts, written_text
 from core.shell.folders import Folders
 from core.shell.lexer import REDIRECTS, Token, normal, tokens
-from core.shell.scripts import STDIN_RUNNERS, scripts
+from core.shell.scripts import scripts
+from core.shell.seen import Redirect, Seen, Sight
 from core.shell.words import RESERVED
 from core.shell.wrappers import base_name, run_by_find, wrapped
 
@@ -25,57 +27,6 @@ MAX_VALUE: Final = 1000
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=(.*)", re.DOTALL)
 _SKIPPED: Final = frozenset(RESERVED) - {"for", "case", "select", "function", "time"}
 DECLARING: Final = frozenset({"export", "declare", "local", "readonly", "typeset"})
-
-
-@dataclass(frozen=True, slots=True)
-class Redirect:
-    """Where a stream of a command goes to or comes from."""
-
-    operator: str
-    target: Token
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One command that may run."""
-
-    words: tuple[Token, ...]
-    """Name first; wrappers still on."""
-    redirects: tuple[Redirect, ...] = ()
-    folders: tuple[str, ...] = ()
-    """Where it may run, as paths inside; "" where that is not known."""
-    pipeline: int = 0
-    """Commands of one pipeline have the same number."""
-    place: int = 0
-    """Its place in the pipeline."""
-    environment: tuple[tuple[str, str], ...] = ()
-    """Variables set for it alone."""
-    within: int = -1
-    """Pipeline whose words it makes, for a substitution; -1 outside one."""
-    more: bool = False
-    """It gets further operands that are not in the text."""
-    body: str = ""
-    """Here-document or here-string it reads."""
-
-    @property
-    def name(self) -> str:
-        """Program without its folder."""
-        return self.words[0].text.rpartition("/")[2] if self.words else ""
-
-    @property
-    def argv(self) -> tuple[str, ...]:
-        """Texts of the words, the program without its folder."""
-        return (self.name, *(word.text for word in self.words[1:]))
-
-
-@dataclass(slots=True)
-class Sight:
-    """Everything that was seen in a text."""
-
-    commands: list[Seen] = field(default_factory=list)
-    functions: set[str] = field(default_factory=set)
-    cut: bool = False
-    """Not all of it was looked at."""
 
 
 class CommandFinder:
@@ -120,33 +71,23 @@ class CommandFinder:
         inner = wrapped(seen.words)
         if inner is not None:
             words, more = inner
-            fed = self._fed(seen) if more else ()
+            fed = fed_words(seen) if more else ()
             self.add(replace(seen, words=(*words, *fed), more=more and not fed), folders, depth + 1)
         if base_name(seen.words[0].text) == "find":
             for words in run_by_find(seen.words):
                 if words:
                     self.add(replace(seen, words=words), folders, depth + 1)
-        for text in (*scripts(seen.words), *self._read_scripts(seen)):
+        values = (value for _, value in seen.environment if " " in value.strip())
+        for text in (*scripts(seen.words), *read_scripts(seen), *values):
             if text.strip():
                 self.find(text, folders.saved(), depth=depth + 1, within=seen.within)
-        for _, value in seen.environment:
-            if " " in value.strip():
-                self.find(value, folders.saved(), depth=depth + 1, within=seen.within)
 
-    def _read_scripts(self, seen: Seen) -> list[str]:
-        """Return texts that a shell reads from its input."""
-        if base_name(seen.words[0].text) not in STDIN_RUNNERS:
-            return []
-        fed = " ".join(token.text for token in self._fed(seen))
-        return [seen.body, fed]
-
-    def _fed(self, seen: Seen) -> tuple[Token, ...]:
-        """Return the words that `echo` or `printf` in front of it in the pipeline writes."""
-        for earlier in reversed(self.sight.commands):
-            before = earlier.pipeline == seen.pipeline and earlier.place == seen.place - 1
-            if before and earlier.name in ("echo", "printf"):
-                return tuple(word for word in earlier.words[1:] if not word.text.startswith("-"))
-        return ()
+    def before(self, pipeline: int, place: int) -> Seen | None:
+        """Return the last command at a place of a pipeline, None where there is none."""
+        for seen in reversed(self.sight.commands):
+            if (seen.pipeline, seen.place) == (pipeline, place):
+                return seen
+        return None
 
     def next_pipeline(self) -> int:
         """Return the number of a new pipeline."""
@@ -191,6 +132,8 @@ class _Walk:
         self._redirects: list[Redirect] = []
         self._redirecting = ""
         self._document: Token | None = None
+        self._under = -1
+        self._loops = False
 
     def walk(self, text: str) -> None:
         """Take all tokens."""
@@ -219,11 +162,19 @@ class _Walk:
             self._redirecting = ""
             return
         if not self._words and token.text in _SKIPPED and not token.quoted:
+            self._group(token.text)
             return
         self._words.append(token)
 
+    def _group(self, word: str) -> None:
+        """Note that a group begins: all of it reads what the pipeline brings."""
+        if self._place:
+            self._under = self._pipeline
+        self._loops = word in ("while", "until")
+
     def _operator(self, token: Token) -> None:
         operator = token.text
+        self._finder.sight.background = self._finder.sight.background or operator == "&"
         if operator in ("<<", "<<-"):
             self._document = token  # its body is known when the line ends
         elif operator in REDIRECTS:
@@ -240,6 +191,7 @@ class _Walk:
             self._words.clear()
             return
         self._end()
+        self._group("(")
         self._outer.append(self._folders)
         self._folders = self._folders.saved()
 
@@ -268,6 +220,8 @@ class _Walk:
         if not words and not redirects and not environment:
             return
         words = self._grammar(words)
+        if self._loops and words and words[0].text in ("true", ":", "1", "false"):
+            self._finder.sight.endless = True
         seen = Seen(
             words=tuple(words),
             redirects=tuple(redirects),
@@ -276,11 +230,17 @@ class _Walk:
             place=self._place,
             environment=tuple(environment),
             within=self._within,
-            body=document.body if document else "",
+            body=document.body if document else self._piped_text(),
+            under=self._under,
         )
         self._finder.add(seen, self._folders, self._depth)
         if words:
             self._note(seen)
+
+    def _piped_text(self) -> str:
+        """Return what `echo` or `printf` in front of the command writes, "" for anything else."""
+        before = self._finder.before(self._pipeline, self._place - 1) if self._place else None
+        return written_text(before) if before is not None else ""
 
     def _grammar(self, words: list[Token]) -> list[Token]:
         """Take `for`, `case`, `select` and `function` off: they are no commands."""
@@ -298,6 +258,9 @@ class _Walk:
 
     def _note(self, seen: Seen) -> None:
         """Follow what changes the commands after it."""
+        inner = wrapped(seen.words) if seen.name in ("command", "builtin") else None
+        if inner is not None:
+            seen = replace(seen, words=inner[0])
         if seen.name in ("cd", "pushd", "popd", "chdir"):
             self._change_folder(seen)
         elif seen.name in DECLARING:

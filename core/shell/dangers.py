@@ -7,18 +7,23 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from core.shell.commands import Seen, Sight
+from core.shell.fed import code_of
 from core.shell.known_dangers import known_dangers
 from core.shell.lexer import UNKNOWN_TEXT
-from core.shell.scripts import inline_code
+from core.shell.scripts import CODE_OPTIONS, SHELLS
+from core.shell.seen import Seen, Sight
 from core.shell.sending import doors, sent
 from core.shell.wrappers import base_name
 
 _SOCKETS: Final = re.compile(
     r"docker\.sock|containerd\.sock|podman\.sock|crio\.sock|/var/run/docker|DOCKER_HOST|dockershim"
 )
+_RUNS_TEXT: Final = re.compile(
+    r"\b(?:exec|eval|compile|system|popen|spawn|subprocess|getline|Function)\b|\|\s*\""
+)
 _FORKS: Final = re.compile(r"\bfork\b", re.IGNORECASE)
 _DOWNLOAD_TO: Final = re.compile(r"-\w*[oO]|--output|--output-document")
+_DOWNLOAD_INTO: Final = re.compile(r"-\w*o(.+)|--output(?:-document)?=(.+)")
 
 
 def dangers(sight: Sight) -> Iterator[str]:
@@ -54,8 +59,10 @@ def _bombs(sight: Sight, commands: Sequence[Seen]) -> Iterator[str]:
         if sum(seen.name == name for seen in commands) > 1:
             yield f"fork bomb: {name} calls itself"
     for seen in commands:
-        if any(_FORKS.search(code) for code in inline_code(seen.words)):
+        if any(_FORKS.search(code) for code in code_of(seen)):
             yield "fork bomb: the code forks"
+    if sight.endless and sight.background:
+        yield "fork bomb: a loop without end starts programs beside it"
     itself = [
         seen for seen in commands if seen.words[0].text == UNKNOWN_TEXT and not seen.words[0].inner
     ]
@@ -75,7 +82,7 @@ def _runs_download(commands: Sequence[Seen]) -> Iterator[str]:
     for seen in commands:
         name = base_name(seen.words[0].text)
         runs = name in known.runners
-        if runs:
+        if runs and _runs_input(seen):
             yield from (_piped(other, seen) for other in feeders if _feeds(other, seen))
         ran = {word.text.rpartition("/")[2] for word in seen.words[: 3 if runs else 1]}
         if name == "chmod":
@@ -85,6 +92,21 @@ def _runs_download(commands: Sequence[Seen]) -> Iterator[str]:
         made = seen.words[0].inner and any(other.within == seen.pipeline for other in feeders)
         if made:
             yield f"download that is run: {seen.words[0].inner[0][:60]}"
+
+
+def _runs_input(seen: Seen) -> bool:
+    """Return whether an interpreter runs what it reads, rather than reading data with a program of its own."""
+    name = base_name(seen.words[0].text)
+    if name not in SHELLS and name not in CODE_OPTIONS:
+        return True
+    code = list(code_of(seen))
+    if code:
+        return any(_RUNS_TEXT.search(text) for text in code)
+    texts = [word.text for word in seen.words[1:]]
+    if name in CODE_OPTIONS and "-m" in texts:
+        return False
+    own = [text for text in texts if not text.startswith("-") and UNKNOWN_TEXT not in text]
+    return not own or bool({"-c", "-s", "-", "/dev/stdin"} & set(texts))
 
 
 def _piped(other: Seen, runner: Seen) -> str:
@@ -97,7 +119,7 @@ def _feeds(other: Seen, runner: Seen) -> bool:
     """Return whether the output of one command goes into an interpreter, by a pipe or in its words."""
     if other.pipeline == runner.pipeline:
         return other.place < runner.place
-    return other.within == runner.pipeline
+    return other.within == runner.pipeline or other.pipeline == runner.under
 
 
 def _loaded_files(commands: Sequence[Seen]) -> set[str]:
@@ -110,6 +132,8 @@ def _loaded_files(commands: Sequence[Seen]) -> set[str]:
         for text, following in zip(texts, [*texts[1:], ""], strict=True):
             if _DOWNLOAD_TO.fullmatch(text):
                 found.add(following)
+            if (attached := _DOWNLOAD_INTO.fullmatch(text)) is not None:
+                found.add(attached[1] or attached[2])
             if "/" in text and not text.startswith("-"):
                 found.add(text.partition("?")[0].rstrip("/"))
         found.update(item.target.text for item in seen.redirects if ">" in item.operator)

@@ -8,9 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from core.shell.commands import Seen
+from core.shell.fed import code_of
 from core.shell.lexer import Token
-from core.shell.scripts import inline_code, literals
+from core.shell.scripts import literals
+from core.shell.seen import Seen
 from core.shell.wrappers import base_name
 
 EffectKind = Literal["write", "delete", "tree", "destroy"]
@@ -77,7 +78,7 @@ def _by_name(name: str, seen: Seen) -> Iterator[tuple[EffectKind, Token]]:
     special = SPECIAL.get(name)
     if special is not None:
         yield from special(seen.words[1:])
-    for code in inline_code(seen.words):
+    for code in code_of(seen):
         yield from _by_code(code)
     if name.startswith("mkfs."):
         yield from (("destroy", word) for word in seen.words[1:] if word.text.startswith("/"))

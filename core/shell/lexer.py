@@ -293,6 +293,11 @@ def _unescape(found: re.Match[str]) -> str:
     return "" if code[0] == "c" and len(code) > 1 else _ESCAPES.get(code, code)
 
 
+def unescaped(text: str) -> str:
+    """Return a text with the escapes of `printf` and `echo -e` undone."""
+    return _ANSI.sub(_unescape, text)
+
+
 def _closing_backtick(text: str, start: int) -> int:
     at = start + 1
     while at < len(text) and text[at] != "`":

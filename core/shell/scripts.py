@@ -83,7 +83,7 @@ def scripts(words: Sequence[Token]) -> Iterator[str]:
         yield from _exec_options(texts)
     if name in CODE_OPTIONS:
         for code in inline_code(words):
-            yield from _calls(code)
+            yield from calls(code)
 
 
 def inline_code(words: Sequence[Token]) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _exec_options(texts: Sequence[str]) -> Iterator[str]:
                 yield texts[place + 1].removeprefix("ProxyCommand=")
 
 
-def _calls(code: str) -> Iterator[str]:
+def calls(code: str) -> Iterator[str]:
     """Yield texts that code hands to a shell or starts as a program."""
     for found in _CALL.finditer(code):
         literals = [_text(item) for item in _LITERAL.finditer(found[1])]

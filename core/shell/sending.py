@@ -4,20 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from core.shell.commands import Seen
+from core.shell.fed import code_of
 from core.shell.known_dangers import known_dangers
 from core.shell.lexer import UNKNOWN_TEXT, Token
-from core.shell.scripts import inline_code
+from core.shell.seen import Seen
 from core.shell.wrappers import base_name
 
 _REMOTE: Final = re.compile(r"(?:[\w.-]+@)?[\w.-]+:.*|\w+://.+")
 _DATA_OPTIONS: Final = re.compile(
     r"-d|--data(?:-raw|-binary|-urlencode|-ascii)?|-F|--form(?:-string)?|-T|--json|--post-data"
-    r"|--body-data|-b|--cookie"
+    r"|--body-data|-b|--cookie|-H|--header"
 )
 _FILE_OPTIONS: Final = re.compile(
     r"-T.*|--upload-file(?:=.*)?|--post-file(?:=.*)?|--body-file(?:=.*)?|-K|--config"
 )
+_FILE_VALUE: Final = re.compile(r"@|[^=@\s]*=[@<]|[^=@\s]+@[\w./-]+$")
+"""Values that name a file: @file, name=@file, and name@file as --data-urlencode takes it."""
 _DOOR: Final = re.compile(r"/dev/(?:tcp|udp)/")
 _NETWORK_CODE: Final = re.compile(
     r"\bsocket\b|urlopen|requests\.|http\.client|httpx|aiohttp|fetch\(|Net::HTTP|LWP::|IO::Socket|fsockopen|net\.connect"
@@ -39,7 +41,10 @@ def sent(seen: Seen) -> Iterator[str]:
         yield f"sent out: {name} to {words[-1].text}"
     if name in known.askers and any(word.inner or UNKNOWN_TEXT in word.text for word in words):
         yield f"sent out: a value in the words of {name}"
-    if name in known.posters and _posts_file(words):
+    named = name in ("http", "https", "xh") and any(
+        "@" in word.text and "://" not in word.text for word in words
+    )
+    if name in known.posters and (named or _posts_file(words)):
         yield f"sent out: a file by {name}"
     if known.uploads.get(name, frozenset()) & {word.text for word in words[:3]}:
         yield f"sent out: {name} {' '.join(word.text for word in words[:2])}"
@@ -61,9 +66,10 @@ def doors(seen: Seen) -> Iterator[str]:
         yield f"{name} opens a way in"
     if name == "socat" and any("exec" in text.lower() for text in arguments):
         yield "socat opens a way in"
-    if (name == "python" and "http.server" in arguments) or (name == "php" and "-S" in arguments):
+    served = {"python": {"http.server", "SimpleHTTPServer"}, "php": {"-S"}}
+    if served.get(name, set()) & set(arguments):
         yield "serves files to the network"
-    if any(_NETWORK_CODE.search(code) for code in inline_code(seen.words)):
+    if any(_NETWORK_CODE.search(code) for code in code_of(seen)):
         yield "code that uses the network"
 
 
@@ -73,7 +79,7 @@ def _posts_file(words: Sequence[Token]) -> bool:
         if _FILE_OPTIONS.fullmatch(word.text):
             return True
         given = _given(words, place)
-        if given is not None and ("@" in given.text or "<" in given.text or not given.exact):
+        if given is not None and (not given.exact or _FILE_VALUE.match(given.text)):
             return True
     return False
 
@@ -86,6 +92,6 @@ def _given(words: Sequence[Token], place: int) -> Token | None:
         return words[place + 1] if place + 1 < len(words) else None
     if equals and _DATA_OPTIONS.fullmatch(name):
         return Token(value, exact=word.exact)
-    if re.match(r"-[dF]", word.text):
+    if re.match(r"-[dFH]", word.text):
         return Token(word.text[2:], exact=word.exact)
     return None

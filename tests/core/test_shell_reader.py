@@ -12,6 +12,7 @@ from tests.support.policy_world import PolicyWorld, add_links, at_least, listed,
 
 DATA = Path(__file__).parent / "data"
 HOSTILE = [line.split("\t", 1) for line in listed(DATA / "hostile_commands.txt")]
+WORKING = listed(DATA / "working_commands.txt")
 EVERYDAY = listed(DATA / "everyday_commands.txt")
 
 
@@ -205,6 +206,13 @@ def test_most_everyday_reading_runs_without_a_question(tmp_path):
     assert len(EVERYDAY) >= 60
     allowed = [text for text in EVERYDAY if world.shell(text) == "allow"]
     assert len(allowed) >= 0.85 * len(EVERYDAY)
+
+
+@pytest.mark.parametrize("text", WORKING)
+def test_ordinary_work_takes_one_plain_question_and_none_in_auto(tmp_path, text):
+    world = PolicyWorld(tmp_path)
+    assert world.shell(unescaped(text)) in ("ask", "allow")
+    assert world.shell(unescaped(text), "auto") == "allow"
 
 
 def test_a_link_in_the_workspace_is_read_as_what_it_leads_to(world):

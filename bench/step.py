@@ -29,7 +29,7 @@ SETTLE_S = 3.0
 def measure() -> Figure:
     """Measure the bare loop, then the app."""
     with running_model(STEPS) as model:
-        _bare_loop(model)
+        _bare_loop(model, STEPS)
         bare_ms = _gaps_ms(model.requests())
     with running_model(STEPS) as model, Handrail(model.base_url) as app:
         app.wait_for(PROMPT, TIMEOUT_S)
@@ -62,7 +62,7 @@ def _gaps_ms(requests: list[Request]) -> list[float]:
     return [1000 * (later.received_s - earlier.done_s) for earlier, later in pairs]
 
 
-def _bare_loop(model: RunningModel) -> None:
+def _bare_loop(model: RunningModel, steps: int) -> None:
     address = urllib.parse.urlsplit(model.base_url)
     connection = http.client.HTTPConnection(address.netloc)
     messages: list[dict[str, object]] = [{"role": "user", "content": TASK}]
@@ -71,7 +71,7 @@ def _bare_loop(model: RunningModel) -> None:
     ) as shell:
         assert shell.stdin is not None
         assert shell.stdout is not None
-        for step in range(STEPS + 1):
+        for step in range(steps + 1):
             body = json.dumps({"model": "instant", "messages": messages, "stream": True})
             connection.request("POST", f"{address.path}/chat/completions", body)
             connection.getresponse().read()

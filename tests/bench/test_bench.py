@@ -1,0 +1,40 @@
+import json
+
+import pytest
+
+from bench import __main__ as bench
+from bench.figure import Figure
+from bench.model_process import running_model
+from bench.step import _bare_loop, _gaps_ms
+
+KEYS = {"value", "unit", "baseline", "ratio", "target", "ok"}
+
+
+def test_an_unknown_figure_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--only", "start,speed"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "speed" in err
+    assert "start, step, idle" in err
+
+
+def test_a_figure_is_printed_as_json_with_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    bench.main(["--json", "--only", "sse_decoding"])
+    figures = json.loads(capsys.readouterr().out)
+    assert list(figures) == ["sse_decoding"]
+    assert set(figures["sse_decoding"]) >= KEYS
+
+
+def test_a_ratio_is_value_by_baseline() -> None:
+    figure = Figure(value=3.0, unit="s", baseline=2.0, target=1.5, ok=True)
+    assert figure.fields()["ratio"] == 1.5
+    assert Figure(value=3.0, unit="s", baseline=0.0, target=1.5, ok=True).ratio == 0.0
+
+
+def test_the_instant_model_asks_for_each_step_once_and_logs_when() -> None:
+    with running_model(5) as model:
+        _bare_loop(model, 5)
+        requests = model.requests()
+    assert len(requests) == 6
+    assert all(gap >= 0 for gap in _gaps_ms(requests))
+    assert all(one.done_s >= one.received_s for one in requests)

@@ -1,15 +1,20 @@
 import random
+import re
 import time
 import unicodedata
+from pathlib import Path
 
 import pytest
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
+from tests.conformance.redteam import load
+from tests.conformance.redteam_case import text_of
 from tui.line_filter import SafeLineFilter
 from tui.safe_text import is_safe, safe_text
 
+FILE = Path(__file__).parents[1] / "conformance" / "data" / "redteam.yaml"
 BLACK = Color(0, 0, 0)
 
 
@@ -184,3 +189,15 @@ def test_the_filter_takes_links_of_the_terminal_away_and_leaves_control_segments
     assert clean.style.bold
     control = Segment("\x1b[2J", None, [(1,)])  # type: ignore[list-item]
     assert lines.apply([control], BLACK) == [control]
+
+
+DISPLAYED = [case for case in load(FILE) if case["kind"] == "display" and "input" in case]
+
+
+@pytest.mark.parametrize("case", DISPLAYED, ids=lambda case: case["id"])
+def test_the_texts_of_the_hostile_cases_are_inert_and_their_last_words_can_be_read(case):
+    text = text_of(case["input"])
+    shown = safe_text(text, fold=True)
+    assert acts(shown) == []
+    assert len(shown) < 2_000
+    assert re.findall(r"[!-~]+", text)[-1][-8:] in shown

@@ -26,6 +26,11 @@ LIMIT_NUDGE = (
     "Give the best answer you can now, and say plainly what is not done."
 )
 
+ENDING_TOOL = "finish"
+TOO_EARLY = (
+    "Not ended: a call before this one, in the same reply, did not work. "
+    "Look at its result, do what is missing, then finish."
+)
 GOING_ROUND = "The agent kept making the same call without getting on."
 YES = frozenset({"yes", "y", "true"})
 
@@ -76,6 +81,11 @@ class Acted:
     def finish(self) -> ToolResult | None:
         """The result that ends the run, if there is one."""
         return next((result for result in self.results if result.final_answer is not None), None)
+
+    @property
+    def went_wrong(self) -> bool:
+        """Whether some call of the step did not work, which the model has not seen yet."""
+        return any(result.outcome != "ok" for result in self.results)
 
 
 class ToolCallAgent:
@@ -135,7 +145,7 @@ class ToolCallAgent:
             while waiting and acted.finish is None:
                 group = self._next_group(waiting)
                 del waiting[: len(group)]
-                acted.results.extend(await self._together(group))
+                acted.results.extend(await self._together(group, acted))
         finally:
             for call in waiting:
                 self._parts.dispatcher.skip(call, "Not run: the run ended before this call.")
@@ -150,7 +160,9 @@ class ToolCallAgent:
             group.append(call)
         return group
 
-    async def _together(self, group: Sequence[ToolCall]) -> list[ToolResult]:
+    async def _together(self, group: Sequence[ToolCall], acted: Acted) -> list[ToolResult]:
+        if group[0].name == ENDING_TOOL and acted.went_wrong:
+            return [self._parts.dispatcher.skip(group[0], TOO_EARLY, "denied")]
         if len(group) == 1:
             return [await self._take_up(group[0])]
         async with asyncio.TaskGroup() as tasks:

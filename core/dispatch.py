@@ -129,21 +129,18 @@ class Dispatcher:
         Raises:
             asyncio.CancelledError: The run was interrupted; the call has its result all the same.
         """
-        started_s = self._parts.clock.monotonic()
+        started_s: float | None = None
         decided_by: DecidedBy = ""
         try:
             permission = await self._permit(call)
             decided_by = permission.decided_by
+            started_s = self._parts.clock.monotonic()
             context = RunningCall(call.id, self._parts)
             result = await self._perform(call, permission, context)
             decided_by = context.answered_by or decided_by
         except asyncio.CancelledError:
-            self._end(
-                call,
-                ToolResult(outcome="cancelled", output="Interrupted by the person."),
-                started_s,
-                decided_by,
-            )
+            stopped = ToolResult(outcome="cancelled", output="Interrupted by the person.")
+            self._end(call, stopped, started_s, decided_by)
             raise
         except Refusal as refusal:
             result, decided_by = refusal.result, refusal.decided_by
@@ -280,8 +277,10 @@ class Dispatcher:
         return await permission.tool.run(permission.arguments, context)
 
     def _end(
-        self, call: ToolCall, result: ToolResult, started_s: float, decided_by: DecidedBy
+        self, call: ToolCall, result: ToolResult, started_s: float | None, decided_by: DecidedBy
     ) -> None:
+        """Record the result; the time is that of running, without the wait for a decision."""
+        now_s = self._parts.clock.monotonic()
         self._parts.record(
             ToolEnded(
                 call_id=call.id,
@@ -290,7 +289,7 @@ class Dispatcher:
                 output=result.output,
                 error=result.error,
                 exit_code=result.exit_code,
-                duration_s=round(self._parts.clock.monotonic() - started_s, 6),
+                duration_s=round(now_s - (now_s if started_s is None else started_s), 6),
                 decided_by=decided_by,
                 images=result.images,
                 files=result.files,

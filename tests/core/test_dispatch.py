@@ -307,3 +307,14 @@ async def test_a_skipped_call_has_a_result_too() -> None:
     bench = Bench([EchoTool()])
     bench.dispatcher.skip(call(), "Not run.")
     assert bench.ended()[0].output == "Not run."
+
+
+async def test_the_time_of_a_call_is_that_of_running_not_of_waiting_for_the_person() -> None:
+    bench = Bench([EchoTool()], "ask")
+    task = asyncio.create_task(bench.dispatcher.dispatch(call()))
+    decision_id, prompt = await bench.prompt()
+    bench.clock.advance(100)
+    approved = Answer(resolution="approved", decided_by="person", digest=prompt.digest)
+    bench.gate.answer(decision_id, approved)
+    await task
+    assert bench.ended()[0].duration_s == 0

@@ -16,7 +16,7 @@ from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, UserM
 from core.session import Session
 from core.workspace import WorkspaceFiles
 from tests.support.fake_clock import FakeClock
-from tests.support.fake_tools import EchoTool
+from tests.support.fake_tools import EchoTool, FailingTool
 from tests.support.opened import Opening, events_of, kinds_of
 from tests.support.scripted_model import ScriptedModel, call, text
 from tools.finish import Finish
@@ -327,4 +327,21 @@ async def test_a_defect_of_ours_ends_the_run_and_not_the_session(tmp_path: Path)
     assert ended.error is not None
     assert ended.error.message == "Internal error: ZeroDivisionError."
     assert (await session.run("Again")).answer == "ok"
+    await session.close()
+
+
+async def test_finish_beside_a_call_that_failed_does_not_end_the_run(tmp_path: Path) -> None:
+    opening = Opening(tmp_path, None)
+    calls = (
+        ToolCall(id="1", name="fail", arguments={"text": "x"}),
+        ToolCall(id="2", name="finish", arguments={"answer": "It worked."}),
+    )
+    opening.model = ScriptedModel(
+        ModelReply(outcome="tool_calls", calls=calls), text("It did not work.")
+    )
+    opening.tools = [FailingTool(), finish(opening)]
+    session = opening.session()
+    ended = await session.run("Go")
+    assert ended.answer == "It did not work."
+    assert [result.outcome for result in tool_results(session)] == ["failed", "denied"]
     await session.close()

@@ -35,11 +35,12 @@ def assess_shell(case: Case) -> Assessment:
 
 
 def _start(case: Case, reach: Reach) -> str | None:
-    """Return the folder a command starts in, inside."""
+    """Return the folder a command starts in, inside: the argument, where the shell says it is, or the situation's."""
+    now = case.facts.bindings.get("folder", case.situation.cwd)
     given = case.text("cwd")
     if not given:
-        return case.situation.cwd
-    target = reach.resolve(given, case.situation.cwd)
+        return now
+    target = reach.resolve(given, now)
     if target.place == "workspace":
         return f"{reach.inside.rstrip('/')}/{target.path}".rstrip("/")
     return target.path if target.path.startswith("/") else ""

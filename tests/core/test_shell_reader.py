@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from core.ports import CallFacts
 from core.reach import Reach
 from core.shell.lexer import normal, tokens
 from core.shell.options import known_forms
@@ -194,6 +195,19 @@ def test_a_folder_that_is_not_known_counts_as_outside(world):
     unknown = world.with_situation(cwd="")
     assert unknown.shell("rm f") == "ask_strong"
     assert unknown.shell("cat f") == "ask"
+
+
+def test_a_command_starts_where_the_shell_says_it_is(world):
+    def verdict(command, folder, **arguments):
+        facts = CallFacts(bindings={"folder": folder})
+        return world.judge("shell", {"command": command, **arguments}, facts=facts).verdict
+
+    assert verdict("touch x", "/ws/.git/hooks") == "block"
+    assert verdict("touch x", "/ws/src") == "ask"
+    assert verdict("cat y", "/etc") == "ask"
+    assert verdict("rm -rf *", "/") == "block"
+    assert verdict("touch x", "/", cwd="/ws/src") == "ask"
+    assert verdict("touch x", "/ws/src", cwd="../.git/hooks") == "block"
 
 
 @pytest.mark.parametrize(("wanted", "text"), HOSTILE, ids=[text[:60] for _, text in HOSTILE])

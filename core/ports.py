@@ -133,8 +133,9 @@ class CallFacts:
     bindings: Mapping[str, str] = field(default_factory=dict)
     """What an approval also holds for: pre-image hash, page origin, element fingerprint.
 
-    Two of them are looked at when the call is judged: `addresses`, what a host resolves to (with commas between), and `folder`,
-    where the persistent shell is now, as an absolute path inside."""
+    Two of them are looked at when the call is judged: `addresses`, what a host resolves to (with commas between), and
+    `folder`, where the persistent shell is now, as an absolute path inside.
+    """
     element: ElementFacts | None = None
     origin: str = ""
     """scheme://host:port of the page a browser call acts on."""

@@ -81,7 +81,7 @@ async def screen(
     async with app.run_test(size=(80, 24)) as pilot:
         app.host.send(task)
         yield Screen(app, session, model, echo, Hand(pilot, clock))
-        await session.close()
+        await app.host.close()
 
 
 async def test_an_approved_call_runs_and_the_run_goes_on(tmp_path: Path):

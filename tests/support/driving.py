@@ -99,11 +99,11 @@ class Driving:
 
     async def _one_tab(self) -> None:
         session = self.tool.session
-        old = list(session.tabs.values())
+        old = session.tabs.ordered()
         if len(old) > 6:
             for tab in old[1:]:
-                await session.close_tab(tab)
+                await session.tabs.close(tab)
             old = old[:1]
-        await session.open_tab()
+        await session.tabs.open()
         for tab in old:
-            await session.close_tab(tab)
+            await session.tabs.close(tab)

@@ -25,7 +25,7 @@ async def go_to(act: Act) -> str:
     url = checked_url(act.wish.url or "")
     tab = act.tab
     if tab.crashed or not await _alive(tab):
-        tab = await act.session.replace(tab, "")
+        tab = await act.session.tabs.replace(tab, "")
     return await open_address(Act(act.session, tab, act.wish), url)
 
 
@@ -121,23 +121,23 @@ async def back(act: Act) -> str:
 async def new_tab(act: Act) -> str:
     """Open a tab, with an address if one is given."""
     url = checked_url(act.wish.url) if act.wish.url else ""
-    before = act.session.ordered_tabs()[:1]
-    tab = await act.session.open_tab()
+    before = act.session.tabs.ordered()[:1]
+    tab = await act.session.tabs.open()
     try:
         if url:
             await open_address(Act(act.session, tab, act.wish), url)
     except BrowserError:
         # Nothing is gained by an empty tab: go back to where it was asked for.
-        await act.session.close_tab(tab)
+        await act.session.tabs.close(tab)
         for earlier in before:
-            act.session.switch(earlier.number)
+            act.session.tabs.switch(earlier.number)
         raise
     return f"open tab {tab.number}" + (f" with {url}" if url else "")
 
 
 async def switch_tab(act: Act) -> str:
     """Make another tab the current one."""
-    tab = act.session.switch(act.wish.tab or 0)
+    tab = act.session.tabs.switch(act.wish.tab or 0)
     with ignoring_faults():
         await tab.page.bring_to_front()
     return f"switch to tab {tab.number}"
@@ -146,8 +146,5 @@ async def switch_tab(act: Act) -> str:
 async def close_tab(act: Act) -> str:
     """Close the named tab, or the current one."""
     number = act.wish.tab or act.tab.number
-    tab = act.session.tabs.get(number)
-    if tab is None:
-        raise BrowserError(f"There is no tab {number}.", code="no_tab")
-    await act.session.close_tab(tab)
+    await act.session.tabs.close(act.session.tabs.get(number))
     return f"close tab {number}"

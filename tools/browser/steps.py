@@ -85,13 +85,13 @@ class Stepper:
         """Settle the current tab; one that a program's address has made deaf is replaced."""
         session = self._session
         if not session.tabs:
-            await session.open_tab()
+            await session.tabs.open()
         tab = session.tab
         await settle(tab)
         if not tab.lost_to:
             return tab
         address, url = tab.lost_to, tab.page.url
-        fresh = await session.replace(tab, url)
+        fresh = await session.tabs.replace(tab, url)
         fresh.note(
             f"the page tried to open {clean_line(address)[:80]}: refused, the page was loaded anew"
         )
@@ -189,7 +189,7 @@ class Stepper:
         )
 
     async def _titles(self) -> tuple[str, ...]:
-        tabs = self._session.ordered_tabs()
+        tabs = self._session.tabs.ordered()
         titles = await asyncio.gather(*map(_title, tabs))
         return tuple(f"{tab.number}: {title}" for tab, title in zip(tabs, titles, strict=True))
 

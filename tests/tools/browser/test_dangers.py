@@ -215,7 +215,7 @@ async def test_a_download_without_end_is_stopped(
     tmp_path: Path, chromium: Path, site: Site
 ) -> None:
     driving = Driving(tmp_path / "one", site)
-    driving.tool.session._quarantine = Quarantine(
+    driving.tool.session.tabs._quarantine = Quarantine(
         folder=driving.tool.setup.folder / "downloads", limit_bytes=1 << 20
     )
     try:
@@ -247,3 +247,15 @@ async def test_a_page_runs_no_service_worker(browser: Driving) -> None:
         ".then(() => navigator.serviceWorker.getRegistrations()).then(found => found.length)"
     )
     assert workers == 0
+
+
+async def test_a_crashed_page_is_replaced_even_among_many_tabs(browser: Driving) -> None:
+    await browser.go("/form.html")
+    for _ in range(7):
+        await browser.act("new_tab")
+    with pytest.raises(BrowserError, match="8 tabs are open"):
+        await browser.act("new_tab")
+    browser.tab.crashed = True
+    await browser.go("/rows.html")
+    assert browser.title == "Rows"
+    assert len(browser.tool.session.tabs) == 8

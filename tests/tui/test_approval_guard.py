@@ -229,3 +229,13 @@ async def test_two_dialogs_at_once_do_not_share_a_first_step():
         await s.app.show_dialog(second, s.hand.pilot)
         await s.hand.press("enter", "enter")
         assert s.session.answers == {}
+
+
+async def test_an_app_that_was_stopped_and_goes_on_disarms():
+    async with shown(DELETION) as s:
+        s.session.clock.advance(5)
+        s.app.app_resume_signal.publish(s.app)
+        await s.hand.press("y", after_s=0.2)
+        assert s.resolution == ""
+        await s.hand.press("y")
+        assert s.resolution == "approved"

@@ -89,13 +89,18 @@ def _source(call: CallView) -> str:
 def _output(kept: BoundedText, mark: str, style: str) -> list[Line]:
     if not kept:
         return []
-    text = _as_terminal(kept.text.rstrip("\n"))
-    lines = [Line(mark + line.text, style) for line in text_lines(text)]
-    if len(lines) <= MAX_OUTPUT_LINES:
-        return lines
+    rows = _as_terminal(kept.text.rstrip("\n")).split("\n")
     half = MAX_OUTPUT_LINES // 2
-    left_out = len(lines) - 2 * half
-    return [*lines[:half], Line(f"… {left_out:,} lines, Enter shows them …", QUIET), *lines[-half:]]
+    left_out = len(rows) - 2 * half
+    if left_out <= 0:
+        return _marked(rows, mark, style)
+    note = Line(f"… {left_out:,} lines, Enter shows them …", QUIET)
+    return [*_marked(rows[:half], mark, style), note, *_marked(rows[-half:], mark, style)]
+
+
+def _marked(rows: list[str], mark: str, style: str) -> list[Line]:
+    lines = text_lines("\n".join(rows), style)
+    return [Line(mark + line.text, style) for line in lines] if mark else lines
 
 
 def _as_terminal(text: str) -> str:

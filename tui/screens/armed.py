@@ -93,6 +93,7 @@ class ArmedScreen(ModalScreen[DialogEnd]):
     def on_mount(self) -> None:
         """Arm from the first paint on; a window that comes to the front disarms."""
         self.watch(self.app, "app_focus", self._note_app_focus, init=False)
+        self.app.app_resume_signal.subscribe(self, self._note_app_resumed)
         self.call_after_refresh(self.note_painted)
 
     def on_resize(self, event: "events.Resize") -> None:
@@ -146,3 +147,7 @@ class ArmedScreen(ModalScreen[DialogEnd]):
         if has_focus:
             self.arming.focus_in(self.now())
             self.update_arming()
+
+    def _note_app_resumed(self, _: object) -> None:
+        self.arming.resumed(self.now())
+        self.update_arming()

@@ -51,7 +51,7 @@ class SandboxSettings(SettingsGroup):
     """Where commands and code run."""
 
     kind: SandboxKind = "auto"
-    """auto (Docker, else the local cage), docker, local (bubblewrap or Landlock) or none (no cage; every call asks)."""
+    """auto (Docker, else the local cage), docker, local (bubblewrap) or none (shell and python are not offered)."""
     image: str = "handrail-sandbox:base"
     """Image of the container."""
 

@@ -4,14 +4,12 @@ The start of the app waits for this module, not for `core.config_load`, which ch
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from core.errors import ConfigError
-from core.toml_lines import error_line
 
 MAX_SIZE_BYTES = 1 << 20
 """Largest configuration file that is read; more is a mistake, and would make the start slow."""
@@ -98,9 +96,15 @@ def parse_toml(text: str, path: Path) -> Tree:
     Raises:
         ConfigError: With file and line.
     """
+    if not text:
+        return {}
+    import tomllib  # off the start path of a person without a file
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
+        from core.toml_lines import error_line
+
         line = error_line(error) or text.count("\n") + 1
         what = str(error).split(" (at ")[0]
         raise ConfigError(

@@ -1,7 +1,6 @@
 """On which line of a TOML text a key stands, for messages; the standard reader does not say."""
 
 import re
-import tomllib
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEY = rf"{_PART}(?:\s*\.\s*{_PART})*"
@@ -40,7 +39,7 @@ def line_of(lines: dict[tuple[str, ...], int], key: tuple[str, ...]) -> int:
     return 0
 
 
-def error_line(error: tomllib.TOMLDecodeError) -> int:
+def error_line(error: ValueError) -> int:
     """Return the line a syntax error names, 0 where it names none (the end of the text)."""
     found = re.search(r"at line (\d+)", str(error))
     return int(found[1]) if found else 0

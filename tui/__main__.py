@@ -8,10 +8,10 @@ from typing import Protocol, cast
 
 from core.errors import HandrailError
 from tui.arguments import OneLineParser, new_parser, split_command
-from tui.console import report
-from tui.exits import INTERRUPTED, exit_code_of
+from tui.console import report, tell
+from tui.exits import ANSWERED, INTERRUPTED, exit_code_of
 
-COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config")
+COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config", "policy")
 """In the order of the help; `app` is what runs when none is named."""
 
 
@@ -46,7 +46,10 @@ def run_command(words: Sequence[str]) -> int:
     name, rest = split_command(words, frozenset(COMMANDS))
     command = cast("Command", importlib.import_module(f"tui.commands.{name}"))
     try:
-        return command.run(_parsed(name, command, rest))
+        options = _parsed(name, command, rest)
+        if getattr(options, "version", False):
+            return _tell_version()
+        return command.run(options)
     except HandrailError as error:
         return _report(error, name, rest)
     except KeyboardInterrupt:
@@ -64,14 +67,15 @@ def _parsed(name: str, command: Command, words: Sequence[str]) -> Namespace:
 
 
 def _add_overview(parser: OneLineParser) -> None:
-    parser.add_argument("--version", action="version", version=f"handrail {_version()}")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     parser.epilog = f"Commands: {', '.join(COMMANDS)}. See `handrail COMMAND --help`."
 
 
-def _version() -> str:
+def _tell_version() -> int:
     from tui.version import version
 
-    return version()
+    tell(f"handrail {version()}")
+    return ANSWERED
 
 
 def _report(error: HandrailError, name: str, words: Sequence[str]) -> int:

@@ -80,6 +80,21 @@ def test_a_task_on_the_command_line_starts_at_once(
         leave(terminal)
 
 
+def test_a_session_goes_on_where_it_was(workspace: Path) -> None:
+    with ModelServerThread([text("First answer."), text("Second answer.")]) as server:
+        with app(workspace, server, "first task") as terminal:
+            terminal.see("First answer.")
+            leave(terminal)
+        words = ("--base-url", server.base_url, "--model", "scripted", "--no-browser")
+        with Terminal(handrail("resume", *words), workspace) as terminal:
+            assert "first task" in terminal.see("First answer.")
+            give_task(terminal, "second task")
+            terminal.see("Second answer.")
+            leave(terminal)
+        roles = [message["role"] for message in server.requests[1].messages]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_app_and_restores_the_terminal(
     workspace: Path, number: signal.Signals

@@ -65,6 +65,8 @@ class BrowserSettings(SettingsGroup):
     """Chromium to start; "" means: the one that is found."""
     hosts: Literal["open", "listed"] = "open"
     """open: public sites need no question; listed: only sites a rule or an answer of the session names."""
+    os_sandbox: bool = True
+    """Use Chromium's own sandbox; false only where the system forbids it and you trust the pages that are opened."""
 
 
 class UiSettings(SettingsGroup):

@@ -124,5 +124,7 @@ def _browser(settings: Settings, folder: Path, egress: EgressPolicy) -> BrowserT
         folder,
         egress,
         executable=browser.executable,
+        os_sandbox=browser.os_sandbox,
+        hosts_listed=browser.hosts == "listed",
         off_reason="" if browser.enabled else BROWSER_OFF,
     )

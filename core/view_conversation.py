@@ -131,6 +131,8 @@ class ConversationView:
     """Open questions by decision id."""
     listed: set[str] = field(default_factory=set)
     """Ids of the calls that have a card."""
+    steered: int = 0
+    """Messages of the person that entered a run."""
 
 
 def begin_run(talk: ConversationView, record: Record, event: RunStarted) -> None:
@@ -148,6 +150,7 @@ def begin_step(talk: ConversationView) -> None:
 
 def add_message(talk: ConversationView, record: Record, event: MessageSteered) -> None:
     """Add what the person says in between."""
+    talk.steered += event.author == "user"
     talk.blocks.append(
         UserBlock(n=record.n, text=event.text, author=event.author, is_steering=True)
     )

@@ -168,7 +168,9 @@ class HandrailApp(AppKeys, App[None]):
 
             self.desk = make_desk(self, host.session, view.decisions)
             self.main.composer.remember(asked_before(view))
+        host.note_entered(view.conversation.steered)
         self.main.show(view, message.parts, host.now_s())
+        self.main.show_queued(host.queued)
         if "decisions" in message.parts:
             self.desk.update()
         if self._attention.is_due(view) and not self.app_focus:
@@ -181,6 +183,7 @@ class HandrailApp(AppKeys, App[None]):
     def send(self, message: Composer.Sent) -> None:
         """Give what the person wrote to the session."""
         self.host.send(message.text)
+        self.main.show_queued(self.host.queued)
 
     @on(FirstPane.FixChosen)
     @work(group="session", exit_on_error=False)
@@ -198,10 +201,10 @@ class HandrailApp(AppKeys, App[None]):
     @on(FirstPane.TourChosen)
     @work(group="session", exit_on_error=False)
     async def start_tour(self, message: FirstPane.TourChosen) -> None:
-        """Close the session and open that of the tour on a fresh screen."""
+        """Close the session and open that of the tour on an empty screen."""
         await self.host.close("tour")
         self.desk = None
-        await self.switch_screen(MainScreen())
+        await self.main.start_over()
         self._look_around = None
         self.take_session(message.open_session)
 

@@ -88,7 +88,8 @@ def _title_row(call: "CallView", width: int, *, is_folded: bool) -> Content:
     )
     room = max(width - right.cell_length, 8)
     left = left.truncate(room, ellipsis=True)
-    return left.pad_right(max(room - left.cell_length, 0)) + right
+    row = left.pad_right(max(room - left.cell_length, 0)) + right
+    return row.truncate(width, ellipsis=True)
 
 
 def _open_parts(call: "CallView") -> Iterator[list[Content]]:

@@ -55,7 +55,7 @@ _OPEN: Final[Mapping[str, tuple[str, str]]] = {
     "waiting": ("waiting for you", "$text-warning"),
     "running": ("running", "$text-primary"),
 }
-_MARKS: Final[Mapping[str, str]] = {"ok": "✓", "denied": "⊘", "invalid": "⊘", "cancelled": "■"}
+_MARKS: Final[Mapping[str, str]] = {"ok": "✓", "denied": "⊘", "invalid": "⊘", "cancelled": "⊝"}
 
 
 def call_state(call: "CallView") -> tuple[str, str]:
@@ -73,7 +73,7 @@ def call_state(call: "CallView") -> tuple[str, str]:
 def call_mark(call: "CallView") -> str:
     """Return one cell that stands for the state of a call."""
     if call.outcome is None:
-        return {"proposed": "·", "waiting": "?", "running": "▸"}[call.state]
+        return {"proposed": "·", "waiting": "?", "running": "»"}[call.state]
     return _MARKS.get(call.outcome, "✗")
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.run_view import Parts, RunView, reduce_all
@@ -27,6 +27,7 @@ class Pump:
         tell: Callable[[ViewChanged], object],
         *,
         monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         """Follow `log`.
 
@@ -34,11 +35,13 @@ class Pump:
             log: The session's log.
             tell: Takes each change.
             monotonic: A clock, for the time that passes between records.
+            sleep: Waits for the next frame.
         """
         self.view = RunView()
         self._log = log
         self._tell = tell
         self._monotonic = monotonic
+        self._sleep = sleep
         self._taken_at_s = monotonic()
 
     def now_s(self) -> float:
@@ -52,7 +55,7 @@ class Pump:
             self._taken_at_s = self._monotonic()
             if parts:
                 self._tell(ViewChanged(self.view, parts))
-                await asyncio.sleep(FRAME_S)
+                await self._sleep(FRAME_S)
 
     async def _reduce(self, batch: "Sequence[Record]") -> Parts:
         changed: Parts = frozenset()

@@ -42,6 +42,9 @@ class SessionHost:
         self._tell = tell
         self._report = report
         self._monotonic = monotonic
+        self.queued: list[str] = []
+        """What was said to the run and has not entered it yet, oldest first."""
+        self._entered = 0
         self._outbox: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -71,8 +74,14 @@ class SessionHost:
             self._outbox.append(text)
         elif self.session.running or self._is_starting:
             self.session.steer(text)
+            self.queued.append(text)
         else:
             self._start(self._work(self.session, text), name="run")
+
+    def note_entered(self, steered: int) -> None:
+        """Take what entered the run off the queue; `steered` as in `core.view_conversation`."""
+        del self.queued[: steered - self._entered]
+        self._entered = steered
 
     def interrupt(self) -> bool:
         """Stop the run; returns whether one was going on."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.view_steps import StepRow
 
 _MUTED: Final = "$text-muted"
-MIN_WHAT_CELLS: Final = 30
+MIN_WHAT_CELLS: Final = 24
 """Columns are dropped until tool and arguments have this much room."""
 
 

@@ -16,6 +16,10 @@ from tests.support.fake_clock import FakeClock
 from tests.support.feed import Feed
 from tests.support.waiting import DEADLINE_S
 from tui.app import HandrailApp
+from tui.panes.conversation import ConversationPane
+
+WIDE = (120, 40)
+NARROW = (80, 24)
 
 
 class FakeSession:
@@ -111,3 +115,22 @@ async def eventually(pilot: Pilot[None], condition: Callable[[], object]) -> Non
     async with asyncio.timeout(DEADLINE_S):
         while not condition():
             await pilot.pause()
+
+
+def screen_text(app: HandrailApp) -> str:
+    """Return what is on the screen, line by line."""
+    lines = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in lines)
+
+
+def conversation_of(app: HandrailApp) -> ConversationPane:
+    """Return the conversation, which is there once the first paint is over."""
+    pane = app.main.pane_of("conversation")
+    assert isinstance(pane, ConversationPane)
+    return pane
+
+
+async def ready(pilot: Pilot[None], session: FakeSession) -> None:
+    """Open the session and wait until the app shows it."""
+    session.feed.open()
+    await seen(pilot, session)

@@ -104,6 +104,7 @@ class ConversationPane(BlockView):
         """Draw everything anew."""
         self._open_text = None
         super().rebuild()
+        self._tell_new()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Tell how much is below."""
@@ -121,15 +122,11 @@ class ConversationPane(BlockView):
             self.action_toggle_fold()
 
     def action_choose_block(self, step: int) -> None:
-        """Choose the next or the previous block that is shown."""
-        count = len(self._heights)
-        start = (
-            self.chosen
-            if self.chosen is not None
-            else (count if step < 0 else self._first_in_view() - 1)
-        )
-        block = start + step
-        while 0 <= block < count and not self.is_shown(block):
+        """Choose the next or the previous block that is shown, beginning at what is in view."""
+        count, in_view = len(self._heights), self.block_at(self.scroll_offset.y)
+        start = count if step < 0 else (in_view[0] - 1 if in_view else -1)
+        block = (start if self.chosen is None else self.chosen) + step
+        while 0 <= block < count and not self._heights.height(block):
             block += step
         if 0 <= block < count:
             self.choose(block)
@@ -140,7 +137,7 @@ class ConversationPane(BlockView):
         if block is None or self._blocks[block].kind not in FOLDING:
             return
         self._unfolded ^= {block}
-        self.redraw_block(block)
+        self.update_blocks(block)
         self.choose(block)
 
     def action_fold_all(self) -> None:
@@ -168,10 +165,6 @@ class ConversationPane(BlockView):
     def _is_spaced(self, block: int) -> bool:
         return is_spaced(self._blocks[block], self._blocks[block - 1] if block else None)
 
-    def _first_in_view(self) -> int:
-        found = self.block_at(self.scroll_offset.y)
-        return found[0] if found else 0
-
     def _stream_rows(self, block: int, text: str, width_cells: int) -> "Sequence[Content]":
         stream = self._open_text
         if stream is None or stream.block != block:
@@ -182,6 +175,8 @@ class ConversationPane(BlockView):
         return stream.rows.rows
 
     def _tell_new(self) -> None:
+        if not self.block_width:
+            return
         if self.end_in_view:
             self._seen = len(self._blocks)
         count = len(self._blocks) - self._seen

@@ -2,7 +2,7 @@
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast, get_args
 
 from textual import getters, on
 from textual.containers import Horizontal, Vertical
@@ -15,7 +15,8 @@ from tui.arming import MIN_HEIGHT, MIN_WIDTH
 from tui.keys import MAIN_KEYS
 from tui.pane_messages import CardAsked, CopyAsked, FullTextAsked, NewBelow
 from tui.panes.first import FirstPane
-from tui.screens.pane_choice import PaneChoice, layout_of
+from tui.safe_text import safe_text
+from tui.screens.pane_choice import Layout, PaneChoice, layout_of
 from tui.widgets.composer import Composer
 from tui.widgets.decision_banner import DecisionBanner
 from tui.widgets.header import HeaderLine
@@ -23,6 +24,8 @@ from tui.widgets.key_line import KeyLine
 from tui.widgets.title_row import Shown, Tab, TitleRow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -84,7 +87,7 @@ class MainScreen(Screen[None]):
     def compose(self) -> "ComposeResult":
         """Lay out what the first paint needs, for the size there is."""
         self.choice.layout = layout_of(*self.app.size)
-        self._set_layout_classes()
+        self.add_class(f"-{self.choice.layout}")
         yield HeaderLine()
         yield TitleRow(TABS)
         with Horizontal(id="body"):
@@ -93,6 +96,7 @@ class MainScreen(Screen[None]):
                 yield FirstPane()
             with Horizontal(id="side") as side:
                 side.display = bool(self.choice.panes)
+        yield Static(id="queued", markup=False)
         yield DecisionBanner()
         with Horizontal(id="write"):
             yield Static("> ", id="prompt", markup=False)
@@ -114,6 +118,16 @@ class MainScreen(Screen[None]):
             self.choice.layout = layout
             await self._lay_out()
         self.call_after_refresh(self._show_titles)
+
+    async def start_over(self) -> None:
+        """Empty the screen: another session takes over."""
+        self._session = self._view = None
+        self._stale.clear()
+        self._new_below = 0
+        self.choice = PaneChoice()
+        self.remove_class("-talking")
+        await self.recompose()
+        self.composer.focus()
 
     async def take_session(self, session: "SessionLike") -> None:
         """Serve a session that is open now."""
@@ -159,16 +173,20 @@ class MainScreen(Screen[None]):
         if focusable is not None:
             focusable.focus()
 
+    def show_queued(self, texts: "Sequence[str]") -> None:
+        """Show what was said to the run and waits for its next step."""
+        queued = self.query_one("#queued", Static)
+        queued.display = bool(texts)
+        if texts:
+            count = f"{len(texts)} messages" if len(texts) > 1 else "message"
+            text = safe_text(texts[-1], single_line=True)
+            queued.update(Content(f"{count} queued for the next step: {text}"))
+
     def show_findings(self, findings: "Findings") -> None:
         """Show what was found; without a model its keys are what one needs, so it takes focus."""
         self.first.show_findings(findings)
         if not findings.has_model and self.composer.is_empty and not self.has_class("-talking"):
             self.first.focus()
-
-    @on(TitleRow.TabChosen)
-    async def choose_tab(self, message: TitleRow.TabChosen) -> None:
-        """Show the pane whose tab was clicked."""
-        await self.action_show_pane(message.pane_id)
 
     @on(FullTextAsked)
     def show_full_text(self, message: FullTextAsked) -> None:
@@ -207,9 +225,12 @@ class MainScreen(Screen[None]):
 
     async def _lay_out(self) -> None:
         choice = self.choice
-        self._set_layout_classes()
+        for name in get_args(Layout):
+            self.set_class(name == choice.layout, f"-{name}")
         if choice.layout == "tiny":
-            self._tell_too_small()
+            has_decision = self._view is not None and bool(self._view.decisions.open)
+            text = too_small_text(*self.size, has_decision=has_decision)
+            self.query_one("#too-small", Static).update(Content(text))
         for pane_id in choice.panes:
             await self._mount_pane(pane_id)
         for pane in self.side.children:
@@ -219,10 +240,6 @@ class MainScreen(Screen[None]):
         self.side.display = bool(choice.panes)
         self._refresh_panes()
         self.call_after_refresh(self._show_titles)
-
-    def _set_layout_classes(self) -> None:
-        for name in ("tiny", "one", "two", "three"):
-            self.set_class(name == self.choice.layout, f"-{name}")
 
     async def _mount_pane(self, pane_id: str) -> None:
         if self.pane_of(pane_id) is not None or (self._session is None and pane_id != "steps"):
@@ -247,12 +264,16 @@ class MainScreen(Screen[None]):
         split = self.talk.size.width if self.choice.layout in ("two", "three") else 0
         self.titles.show(Shown(split, self.choice.visible, self._new_below))
 
-    def _tell_too_small(self) -> None:
-        width, height = self.size
-        text = f"This window has {width}x{height} cells.\nHandrail needs {MIN_WIDTH}x{MIN_HEIGHT}; 80x24 is good."
-        if self._view is not None and self._view.decisions.open:
-            text += "\nA decision waits; nothing can be approved at this size."
-        self.query_one("#too-small", Static).update(Content(text))
+
+def too_small_text(width_cells: int, height_cells: int, *, has_decision: bool) -> str:
+    """Return what a screen that is too small says."""
+    lines = [
+        f"This window has {width_cells}x{height_cells} cells.",
+        f"Handrail needs {MIN_WIDTH}x{MIN_HEIGHT}; 80x24 is good.",
+    ]
+    if has_decision:
+        lines.append("A decision waits; nothing can be approved at this size.")
+    return "\n".join(lines)
 
 
 def _all_of(pane: "Widget | None") -> "list[Widget]":

@@ -104,13 +104,6 @@ class BlockView(QuickLines, LineView):
             self._show(row + (self.first_changed_row(first) if changed else 0))
         self._settle()
 
-    def redraw_block(self, block: int) -> None:
-        """Draw one block anew, where it is."""
-        self._stamps[block] = self.stamp(block)
-        self._heights.set(block, len(self._rows(block)))
-        self._show(self._heights.start(block))
-        self._settle()
-
     def rebuild(self) -> None:
         """Estimate everything anew: another width, or other blocks altogether."""
         if not self.block_width:
@@ -145,10 +138,6 @@ class BlockView(QuickLines, LineView):
             self.bring_into_view(self._heights.start(block))
             self._settle()
             self.bring_into_view(self._heights.start(block))
-
-    def is_shown(self, block: int) -> bool:
-        """Return whether a block has any rows."""
-        return self._heights.height(block) > 0
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Lay out what comes near."""

@@ -29,6 +29,7 @@ class Composer(TextArea):
         height: auto; max-height: 8; min-height: 1; border: none; padding: 0; background: transparent;
         scrollbar-size-vertical: 1;
         &:focus { border: none; }
+        & .text-area--placeholder { color: $text-muted; }
     }
     """
     BINDINGS: ClassVar["list[BindingType]"] = [*COMPOSER_KEYS]

@@ -20,7 +20,7 @@ _MODES: Final = {
     "full": "$text-error",
 }
 _SEPARATOR: Final = Content(" · ").stylize("$text-muted")
-_LEFT_OUT_FIRST: Final = ("profile", "model", "tokens", "time", "step", "cost")
+_LEFT_OUT_FIRST: Final = ("profile", "model", "tokens", "time", "cost", "step")
 """Facts in the order in which they give way on a narrow screen; mode and why stay."""
 
 

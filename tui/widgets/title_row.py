@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 
 if TYPE_CHECKING:
@@ -33,16 +32,10 @@ class Shown:
 
 
 class TitleRow(Widget):
-    """Tabs that can be clicked."""
+    """Tabs that can be clicked; the screen has the action `show_pane`."""
 
     DEFAULT_CSS = "TitleRow { height: 1; background: $panel; color: $text-muted; }"
     ALLOW_SELECT: ClassVar = False
-
-    @dataclass
-    class TabChosen(Message):
-        """A tab was clicked."""
-
-        pane_id: str
 
     def __init__(self, tabs: "Sequence[Tab]") -> None:
         """Make a row; the first tab is the conversation."""
@@ -81,8 +74,8 @@ class TitleRow(Widget):
                 ).stylize("$border-blurred")
         return line
 
-    def on_click(self, event: "events.Click") -> None:
-        """Choose the tab that was clicked."""
+    async def on_click(self, event: "events.Click") -> None:
+        """Show the pane whose tab was clicked."""
         for start, end, pane_id in self._places:
             if start <= event.x < end:
-                self.post_message(self.TabChosen(pane_id))
+                await self.run_action(f"screen.show_pane('{pane_id}')")

@@ -175,7 +175,7 @@ class Dispatcher:
             judgement = self._parts.judge(tool.name, plain, facts)
             digest = call_digest(tool.name, plain, facts)
             if shown is None:
-                self._propose(call, plain, judgement)
+                self._propose(call, arguments, judgement)
             permission = Permission(
                 tool=tool,
                 arguments=arguments,
@@ -212,14 +212,13 @@ class Dispatcher:
         tool = offered[call.name]
         return tool, validated(tool, call.arguments)
 
-    def _propose(
-        self, call: ToolCall, plain: Mapping[str, JsonValue], judgement: Judgement
-    ) -> None:
+    def _propose(self, call: ToolCall, arguments: BaseModel, judgement: Judgement) -> None:
+        written = arguments.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         self._parts.record(
             ToolProposed(
                 call_id=call.id,
                 name=call.name,
-                arguments=plain,
+                arguments=written,
                 risk=judgement.risk,
                 verdict=judgement.verdict,
                 reasons=judgement.reasons,

@@ -213,6 +213,7 @@ class ToolProposed:
     call_id: str
     name: str
     arguments: Mapping[str, JsonValue]
+    """Those that differ from their defaults."""
     risk: RiskLevel
     verdict: Verdict
     reasons: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from core.assessment import Situation
 from core.budget import Limits
 from core.config_layers import config_dir
 from core.config_load import Configuration
-from core.errors import ConfigError, SandboxUnavailableError
+from core.errors import ConfigError, SandboxError
 from core.events import NoticeRaised
 from core.model_openai import OpenAIModel
 from core.ports import Model, Places, Tool
@@ -219,9 +219,10 @@ class Wiring:
 
 
 async def _brought_up(sandbox: SandboxManager) -> None:
-    """Start the sandbox while nobody waits for it; why it cannot be is in the log."""
-    with suppress(SandboxUnavailableError):
+    """Start the sandbox and its shell while nobody waits for them; why they cannot be is in the log."""
+    with suppress(SandboxError):
         await sandbox.start()
+        await sandbox.shell(":", on_output=lambda stream, text: None)
 
 
 def _system_prompt(profile: Profile) -> str:

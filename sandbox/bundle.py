@@ -20,10 +20,12 @@ _MODULES = (
 """In an order in which each imports only those before it."""
 _WORKER = "sandbox.runner.python_worker"
 _START = """
-import json, os, sys, types
+import json, os, select, sys, types
 size = int(sys.argv[1])
 data = b""
 while len(data) < size:
+    if not select.select([0], [], [], 30)[0]:
+        sys.exit("nobody sent a program")
     piece = os.read(0, size - len(data))
     if not piece:
         sys.exit(9)
@@ -36,7 +38,9 @@ for name, source in parts["modules"]:
     setattr(sys.modules.setdefault(package, types.ModuleType(package)), last, module)
 module.main(parts["settings"], parts["worker"].encode())
 """
-"""Reads the bundle from stdin, makes its modules and calls the last one's `main`."""
+"""Reads the bundle from stdin, makes its modules and calls the last one's `main`.
+
+A container whose maker died before it could send the bundle must not wait for ever."""
 
 
 @cache
@@ -61,9 +65,3 @@ class Bundle:
     def command(self, python: str = "python3") -> list[str]:
         """Return the command that starts it: isolated, so that no module of the workspace is imported."""
         return [python, "-I", "-B", "-c", _START, str(len(self.data))]
-
-
-def holder_command(name: str, grace_s: float, start_grace_s: float) -> list[str]:
-    """Return the command of a container's PID 1 (`sandbox.runner.holder`)."""
-    program = f"{source('sandbox.runner.holder')}\nhold({name!r}, {grace_s}, {start_grace_s})\n"
-    return ["python3", "-I", "-c", program]

@@ -30,8 +30,8 @@ from sandbox.transports import Transport
 START_S = 20.0
 """A runner that has not said HELLO by then does not run."""
 PING_S = 5.0
-SILENCE_S = 30.0
-"""A runner that says nothing for so long, not even PONG, is lost."""
+MAX_UNANSWERED = 6
+"""A runner that said nothing after so many pings in a row is lost."""
 STOP_S = 4.0
 """A command must be ended so long after it was asked to stop; else the whole runner is given up."""
 LATE_S = 10.0
@@ -96,15 +96,22 @@ class _Link:
 class RunnerClient:
     """Speaks to one runner until the stream ends."""
 
-    def __init__(self, transport: Transport, bundle: Bundle) -> None:
-        """Use `transport`, on whose other side `bundle.command()` waits for the bundle."""
+    def __init__(self, transport: Transport, bundle: Bundle, *, ping_s: float = PING_S) -> None:
+        """Make a client.
+
+        Args:
+            transport: On its other side `bundle.command()` waits for the bundle.
+            bundle: What to send.
+            ping_s: Seconds between pings.
+        """
+        self._ping_s = ping_s
         self._transport = transport
         self._bundle = bundle
         self._channels = itertools.count(1)
         self._open = _Link()
         self._hello: asyncio.Future[dict[str, Any]] | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._heard_s = 0.0
+        self._heard = False
         self._gone = ""
         self._closing = False
         self.facts: dict[str, Any] = {}
@@ -123,10 +130,8 @@ class RunnerClient:
         Raises:
             SandboxUnavailableError: It does not come up.
         """
-        loop = asyncio.get_running_loop()
         await self._transport.open()
-        self._hello = loop.create_future()
-        self._heard_s = loop.time()
+        self._hello = asyncio.get_running_loop().create_future()
         self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._ping())]
         self._transport.write(self._bundle.data)
         try:
@@ -231,10 +236,9 @@ class RunnerClient:
 
     async def _listen(self) -> None:
         decoder = Decoder()
-        clock = asyncio.get_running_loop().time
         try:
             while data := await self._transport.read():
-                self._heard_s = clock()
+                self._heard = True
                 for kind, channel, payload in decoder.feed(data):
                     self._frame(kind, channel, payload)
         except (GarbledStreamError, ValueError, KeyError, ConnectionError) as error:
@@ -243,11 +247,14 @@ class RunnerClient:
         self._lose(_last_line(self._transport.stderr_text()) or "the stream ended")
 
     async def _ping(self) -> None:
-        clock = asyncio.get_running_loop().time
-        while clock() - self._heard_s < SILENCE_S:
+        unanswered = 0
+        while unanswered < MAX_UNANSWERED:
+            self._heard = False
             with contextlib.suppress(SandboxGoneError):
                 await self._send(encode(Kind.PING, 0))
-            await asyncio.sleep(PING_S)
+            await asyncio.sleep(self._ping_s)
+            # counted, not timed: this process may have been stopped (Ctrl+Z) meanwhile
+            unanswered = 0 if self._heard else unanswered + 1
         self._lose("it does not answer any more")
 
     def _frame(self, kind: int, channel: int, payload: bytes) -> None:

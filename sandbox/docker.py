@@ -1,9 +1,11 @@
 """A sandbox in a container: made and ended by docker-py in threads, spoken to over the engine's socket."""
 
 import asyncio
+import contextlib
 import os
 import secrets
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,20 +24,16 @@ from sandbox.api import (
     SCRATCH_BYTES,
 )
 from sandbox.bubblewrap import read_only_paths
-from sandbox.bundle import Bundle, holder_command
+from sandbox.bundle import Bundle
 from sandbox.client import RunnerClient
 from sandbox.engine import ANSWER_S, Engine, connect, engine_error, require_image
-from sandbox.transports import ExecTransport
+from sandbox.transports import AttachTransport
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
 
-HOLD_NAME = "handrail-runner"
-"""Abstract socket inside by which PID 1 sees that the runner lives."""
-HOLD_GRACE_S = 3.0
-"""Without a runner the container ends after this."""
-HOLD_START_S = 60.0
-"""The first runner has so long to come."""
+ENDED_S = 1.0
+"""A container whose stream has ended has ended by then."""
 
 
 class DockerCage:
@@ -81,13 +79,17 @@ class DockerCage:
         Raises:
             SandboxUnavailableError: No engine, no image, or it cannot be started; nothing of it is left.
         """
-        bundle = Bundle({"workspace": INSIDE, "name": HOLD_NAME})
+        bundle = Bundle({"workspace": INSIDE})
         opened = False
         try:
-            exec_id = await self._made(bundle)
+            await self._in_thread(lambda: self._make(bundle))
             assert self._engine is not None
-            transport = ExecTransport(
-                self._engine.socket_path, str(self._engine.client.api.api_version), exec_id
+            assert self._container is not None
+            transport = AttachTransport(
+                self._engine.socket_path,
+                str(self._engine.client.api.api_version),
+                str(self._container.id),
+                lambda: self._in_thread(self._start),
             )
             self._client = RunnerClient(transport, bundle)
             await self._client.open()
@@ -98,16 +100,16 @@ class DockerCage:
                 await self.close()
         return self._client
 
-    async def _made(self, bundle: Bundle) -> str:
-        """Make the container in a thread; when cancelled, see that a container made meanwhile can be removed.
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        """Do blocking work in a thread; when cancelled, wait for it so that what it makes can be removed.
 
         Should the engine hang beyond that, the container ends by itself, or the next start removes it.
         """
-        making = asyncio.ensure_future(asyncio.to_thread(self._make, bundle))
+        working = asyncio.ensure_future(asyncio.to_thread(work))
         try:
-            return await asyncio.shield(making)
+            await asyncio.shield(working)
         except asyncio.CancelledError:
-            await asyncio.wait([making], timeout=ANSWER_S)
+            await asyncio.wait([working], timeout=ANSWER_S)
             raise
 
     async def check(self) -> None:
@@ -126,24 +128,31 @@ class DockerCage:
         self._as_root = not self._engine.rootless and self._workspace.stat().st_uid == 0
         return self._engine
 
-    def _make(self, bundle: Bundle) -> str:
-        """Make and start the container; return the id of an exec for the runner. Blocks."""
+    def _make(self, bundle: Bundle) -> None:
+        """Make the container. Blocks."""
         from docker.errors import DockerException
         from requests.exceptions import RequestException
 
         engine = self._check()
         try:
             remove_abandoned(engine)
-            self._container = engine.client.containers.create(**self._options(engine))
-            self._container.start()
-            created = engine.client.api.exec_create(
-                self._container.id, bundle.command(), stdin=True, workdir=INSIDE
-            )
+            options = self._options(engine, bundle.command())
+            self._container = engine.client.containers.create(**options)
         except (DockerException, RequestException, OSError) as error:
             raise engine_error(error) from error
-        return str(created["Id"])
 
-    def _options(self, engine: Engine) -> dict[str, Any]:
+    def _start(self) -> None:
+        """Start the container. Blocks."""
+        from docker.errors import DockerException
+        from requests.exceptions import RequestException
+
+        assert self._container is not None
+        try:
+            self._container.start()
+        except (DockerException, RequestException, OSError) as error:
+            raise engine_error(error) from error
+
+    def _options(self, engine: Engine, command: list[str]) -> dict[str, Any]:
         from docker.types import LogConfig, Ulimit
 
         place = self._workspace.stat()
@@ -153,8 +162,10 @@ class DockerCage:
         return {
             "image": self._image,
             "name": f"handrail-{secrets.token_hex(6)}",
-            "entrypoint": holder_command(HOLD_NAME, HOLD_GRACE_S, HOLD_START_S),
+            "entrypoint": command,
             "command": [],
+            # docker-py makes it StdinOnce: when the connection ends so does stdin, and with it the runner
+            "stdin_open": True,
             "labels": {
                 owner.LABEL: owner.own(),
                 "dev.handrail.kind": "sandbox",
@@ -227,6 +238,10 @@ class DockerCage:
         """Remove the container and hang up. Blocks."""
         container, self._container = self._container, None
         engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.client.api.timeout = int(
+                ANSWER_S
+            )  # leaving must not wait for an engine that hangs
         if container is not None:
             _remove_container(container)
         if engine is not None:
@@ -250,10 +265,14 @@ def _remove_container(container: "Container") -> None:
 
 
 def _why_ended(container: "Container") -> str:
+    """Ask the engine about a container whose stream has ended. Blocks."""
     from docker.errors import DockerException, NotFound
-    from requests.exceptions import RequestException
+    from requests.exceptions import ConnectionError as Unanswered
+    from requests.exceptions import RequestException, Timeout
 
     try:
+        with contextlib.suppress(Unanswered, Timeout):  # it still runs
+            container.wait(timeout=ENDED_S)
         container.reload()
     except NotFound:
         return "the container is gone"
@@ -266,7 +285,7 @@ def _why_ended(container: "Container") -> str:
         return "the container ran out of memory"
     if not state.get("Running"):
         return f"the container ended with exit code {state.get('ExitCode')}"
-    return "the runner in it ended"
+    return "the connection to the container ended"
 
 
 def remove_abandoned(engine: Engine) -> int:

@@ -4,6 +4,7 @@ Everything here blocks, so it is called in threads; `docker` is imported where i
 """
 
 import os
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,31 +56,53 @@ def connect(host: str = "") -> Engine:
     Raises:
         SandboxUnavailableError: None answers; the message says why and the hint what to do.
     """
-    from docker import DockerClient
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
     host = host or find_host()
     if not host.startswith("unix://"):
         text = f"The container engine at {host.partition('?')[0]} is not on this machine."
-        raise SandboxUnavailableError(
-            text, hint="Use a local engine, or `--sandbox local`.", code="engine_remote"
-        )
+        hint = "Use a local engine, or `--sandbox local`."
+        raise SandboxUnavailableError(text, hint=hint, code="engine_remote")
     try:
-        client = DockerClient(base_url=host, version="auto", timeout=int(ANSWER_S))
-    except (DockerException, RequestException, OSError) as error:
+        _knock(host.removeprefix("unix://"))
+        return _connected(host)
+    except (DockerException, RequestException, OSError, ValueError) as error:
         raise engine_error(error) from error
+
+
+def _knock(socket_path: str) -> None:
+    """Connect once by hand: docker-py hides why that fails, and leaks the socket when it does.
+
+    Raises:
+        OSError: Nothing is there, nobody listens, or this user may not.
+    """
+    with socket.socket(socket.AF_UNIX) as knocking:
+        knocking.settimeout(ANSWER_S)
+        knocking.connect(socket_path)
+
+
+def _connected(host: str) -> Engine:
+    from docker import DockerClient
+    from docker.constants import MINIMUM_DOCKER_API_VERSION
+
+    # not version="auto": that asks in the constructor and, when the engine does not answer, leaks its socket
+    asking = DockerClient(base_url=host, version=MINIMUM_DOCKER_API_VERSION, timeout=int(ANSWER_S))
+    try:
+        facts = asking.api.version(api_version=False)
+    finally:
+        asking.close()
+    client = DockerClient(base_url=host, version=str(facts["ApiVersion"]), timeout=int(ANSWER_S))
     try:
         options = client.info().get("SecurityOptions") or []
-        version = str(client.version().get("Version", ""))
-    except (DockerException, RequestException, OSError) as error:
+    except BaseException:
         client.close()
-        raise engine_error(error) from error
+        raise
     client.api.timeout = int(WORK_S)
     return Engine(
         client=client,
         socket_path=host.removeprefix("unix://"),
-        version=version.partition("+")[0],
+        version=str(facts.get("Version", "")).partition("+")[0],
         rootless=any("rootless" in option for option in options),
     )
 

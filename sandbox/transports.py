@@ -1,14 +1,16 @@
-"""Byte streams to a runner: a child process, or an exec in a container over the engine's socket."""
+"""Byte streams to a runner: a child process, or a container attached over the engine's socket."""
 
 import asyncio
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from core.errors import SandboxUnavailableError
 
 _READ_BYTES = 1 << 18
+_DOCTOR_HINT = "`handrail doctor` shows what can be used."
 _STDERR_BYTES = 1 << 16
 """Kept of what the other side says on stderr, to explain a failure."""
 
@@ -154,52 +156,63 @@ class ProcessTransport:
         return self._stderr.decode("utf-8", "replace").strip()
 
 
-class ExecTransport:
-    """An exec of a container, attached over the engine's unix socket.
+class AttachTransport:
+    """The streams of a container's first process, attached over the engine's unix socket.
 
     The engine multiplexes stdout and stderr into blocks of an 8-byte header (stream number, 3 zero bytes, length in 4
-    bytes, big endian) and a payload.
+    bytes, big endian) and a payload. It closes stdin when this connection ends, however it does.
     Source: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container/operation/ContainerAttach
     """
 
-    def __init__(self, socket_path: str, api_version: str, exec_id: str) -> None:
-        """Attach to an exec that was created with stdin, stdout and stderr and is not started.
+    def __init__(
+        self,
+        socket_path: str,
+        api_version: str,
+        container_id: str,
+        start: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Attach to a container that was made with an open stdin and is not started.
 
         Args:
             socket_path: The engine's socket.
             api_version: Such as "1.41".
-            exec_id: Id of the exec.
+            container_id: Id of the container.
+            start: Starts it; called once attached, so that nothing it says is lost.
         """
         self._socket_path = socket_path
-        self._target = f"/v{api_version}/exec/{exec_id}/start"
+        self._target = (
+            f"/v{api_version}/containers/{container_id}/attach?stream=1&stdin=1&stdout=1&stderr=1"
+        )
+        self._start = start
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._stderr = bytearray()
 
     async def open(self) -> None:
-        """Start the exec.
+        """Attach, and start the container.
 
         Raises:
             SandboxUnavailableError: The engine refuses.
         """
-        body = b'{"Detach":false,"Tty":false}'
         head = (
-            f"POST {self._target} HTTP/1.1\r\nHost: engine\r\nContent-Type: application/json\r\n"
-            f"Connection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"POST {self._target} HTTP/1.1\r\nHost: engine\r\nContent-Length: 0\r\n"
+            "Connection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
         )
         try:
             self._reader, self._writer = await asyncio.open_unix_connection(
                 self._socket_path, limit=1 << 20
             )
-            self._writer.write(head.encode() + body)
+            self._writer.write(head.encode())
             reply = await self._reader.readuntil(b"\r\n\r\n")
-        except (OSError, asyncio.IncompleteReadError) as error:
-            raise SandboxUnavailableError("The container engine closed the connection.") from error
-        status = reply.split(b" ", 2)[1]
-        if status not in (b"101", b"200"):
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            text = "The container engine closed the connection."
+            raise SandboxUnavailableError(text, hint=_DOCTOR_HINT) from error
+        if not re.match(rb"HTTP/1\.[01] (?:101|200)\b", reply):
             said = (await self._reader.read(4096)).decode("utf-8", "replace").strip()
             await self.close()
-            raise SandboxUnavailableError(f"The container engine does not start the runner: {said}")
+            text = f"The container engine does not attach: {said}"
+            raise SandboxUnavailableError(text, hint=_DOCTOR_HINT)
+        await self._start()
 
     async def read(self) -> bytes:
         """Return the next bytes of stdout, b"" when the stream has ended."""

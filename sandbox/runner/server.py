@@ -8,7 +8,6 @@ import json
 import os
 import resource
 import signal
-import socket
 import sys
 import time
 from pathlib import Path
@@ -198,23 +197,11 @@ def leave() -> None:
     os._exit(0)
 
 
-def hold_name(name: str) -> Any:
-    """Bind an abstract socket while this process lives, so that the holder of a container sees that it does."""
-    held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    for _ in range(50):
-        try:
-            held.bind("\0" + name)
-            break
-        except OSError:  # the holder is just looking
-            time.sleep(0.01)
-    return held
-
-
 def main(settings: dict[str, Any], worker_source: bytes) -> None:
     """Run the runner; does not return.
 
     Args:
-        settings: See `Server`; also limits (name of an RLIMIT -> value) and name (of the socket to hold).
+        settings: See `Server`; also limits (name of an RLIMIT -> value).
         worker_source: Source of `python_worker`.
     """
     for name, value in settings.get("limits", {}).items():
@@ -226,10 +213,8 @@ def main(settings: dict[str, Any], worker_source: bytes) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: leave())
-    held = hold_name(settings["name"]) if settings.get("name") else None
     server = Server(settings, worker_source)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
     server.serve()
-    del held

@@ -1,6 +1,7 @@
 """The wire between host and runner, and the runner as it is sent."""
 
 import ast
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -109,6 +110,17 @@ async def test_what_is_no_runner_is_refused_in_one_line(
     with pytest.raises(SandboxUnavailableError, match=said) as caught:
         await opened(program, tmp_path)
     assert "\n" not in caught.value.line()
+
+
+async def test_a_runner_that_stops_answering_is_lost(tmp_path: Path) -> None:
+    program = f"import os; os.write(1, {HELLO!r})\nwhile os.read(0, 1 << 20): pass"
+    client = await opened(program, tmp_path, ping_s=0.05)
+    gone = asyncio.Event()
+    client.on_gone = lambda reason: gone.set()
+    async with asyncio.timeout(20):
+        await gone.wait()
+    assert client.gone == "it does not answer any more"
+    await client.close()
 
 
 @pytest.mark.parametrize(

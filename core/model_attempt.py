@@ -9,17 +9,11 @@ from typing import Protocol
 
 from core.call_reading import CallIds
 from core.errors import ContextTooLongError, ModelStreamError, ModelUnreachableError
+from core.failure_reading import HttpFailure, mask_keys, said_message
 from core.messages import ModelReply
+from core.model_asked import AskedFor
 from core.model_connection import ConnectionFailedError, HttpAnswer
-from core.model_failure import (
-    AskedFor,
-    Failure,
-    HttpFailure,
-    bad_endpoint,
-    classify,
-    mask_keys,
-    said_message,
-)
+from core.model_failure import Failure, bad_endpoint, classify
 from core.model_options import ModelOptions
 from core.model_stream import AnswerStream, NotAModelError
 from core.ports import ModelPiece

@@ -158,7 +158,7 @@ class AnswerStream:
 
     def _json_body(self, data: bytes) -> list[StreamedPiece]:
         try:
-            body = json.loads(data.decode(errors="replace"))
+            body = json.loads(data.decode("utf-8-sig", errors="replace"))
         except (ValueError, RecursionError):
             raise _incomplete() from None
         error = error_payload(mapping_of(body))

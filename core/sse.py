@@ -1,8 +1,8 @@
 """Decodes server-sent events from the bytes of a response, forgiving what real servers get wrong.
 
 Source: https://html.spec.whatwg.org/multipage/server-sent-events.html section 9.2.6. Differences on purpose: comments
-never make an event, the last event counts without the blank line after it, the lines of an event stay apart (some
-servers end events with one line break), and bytes that are no UTF-8 become U+FFFD instead of an error.
+never make an event, the last event counts without the blank line after it, a line that is a whole object is an event
+of its own, the lines of an event stay apart, and bytes that are no UTF-8 become U+FFFD instead of an error.
 """
 
 import re
@@ -88,11 +88,19 @@ class SseDecoder:
         events: list[ServerEvent] = []
         for line in lines:
             stripped = line.rstrip(b"\r\n")
-            if not stripped:
+            if not stripped or (stripped.startswith(b"data:") and self._is_whole()):
                 events.extend(self._dispatch())
-            else:
+            if stripped:
                 self._field(stripped)
         return events
+
+    def _is_whole(self) -> bool:
+        """Return whether the line before is an object of its own: some servers leave the blank line out."""
+        return (
+            len(self._lines) == 1
+            and self._lines[0][:1] == "{"
+            and self._lines[0].rstrip()[-1:] == "}"
+        )
 
     def _field(self, line: bytes) -> None:
         name, _, value = line.partition(b":")

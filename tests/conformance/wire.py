@@ -38,20 +38,18 @@ async def run_cases(cases: Sequence[Mapping[str, Any]], meta: Mapping[str, Any])
 
     async def run(case: Mapping[str, Any]) -> Result:
         async with places:
-            return await _result(case, meta)
+            return await CaseRun(case, meta).result()
 
-    return await asyncio.gather(*(run(case) for case in cases))
+    results = await asyncio.gather(*(run(case) for case in cases), return_exceptions=True)
+    return [_kept(case, result) for case, result in zip(cases, results, strict=True)]
 
 
-async def _result(case: Mapping[str, Any], meta: Mapping[str, Any]) -> Result:
-    try:
-        return await CaseRun(case, meta).result()
-    except Exception as error:  # noqa: BLE001 - a crash is a result: the other cases still count
-        return {
-            "id": case.get("id"),
-            "outcome": "crashed",
-            "message": f"{type(error).__name__}: {error}",
-        }
+def _kept(case: Mapping[str, Any], result: Result | BaseException) -> Result:
+    """Return a result as it is, and a crash as a result too: the other cases still count."""
+    if not isinstance(result, BaseException):
+        return result
+    message = f"{type(result).__name__}: {result}"
+    return {"id": case.get("id"), "outcome": "crashed", "message": message}
 
 
 def verdict(case: Mapping[str, Any], result: Result) -> list[str]:

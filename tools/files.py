@@ -11,7 +11,7 @@ from core.errors import ToolFailedError
 from core.messages import JsonObject, ToolResult
 from core.ports import CallContext, CallFacts, FileEntry, Files
 from core.workspace import relative_path
-from tools.base import ToolArguments, TypedTool
+from tools.base import ToolArguments, TypedTool, clip
 from tools.line_window import LineWindow
 
 OUTPUT_BYTES = 30_000
@@ -148,7 +148,7 @@ class ListFiles(TypedTool[ListFilesArguments]):
             lines.append(
                 f"[only the first {MAX_ENTRIES} entries; list a folder below, or use glob and depth]"
             )
-        return ToolResult(output="\n".join(lines))
+        return ToolResult(output=clip("\n".join(lines), OUTPUT_BYTES))
 
     async def _walk(self, path: str, depth: int) -> tuple[list[FileEntry], bool]:
         """Return the entries in the order of their paths, and whether there were too many."""

@@ -45,13 +45,17 @@ class LineWindow:
 
     def _end_line(self) -> None:
         self.total += 1
-        wanted = self._first <= self.total < self._first + self._count and not self._full
-        if wanted and (self._part_bytes <= self._left_bytes or not self.lines):
-            self._left_bytes -= len(self._part) + 1
-            self.lines.append(self._text())
-        elif wanted:
-            self._full = True
+        if self._first <= self.total < self._first + self._count and not self._full:
+            self._keep(self._text())
         self._part, self._part_bytes = b"", 0
+
+    def _keep(self, line: str) -> None:
+        size_bytes = len(line.encode()) + 1
+        if size_bytes > self._left_bytes and self.lines:
+            self._full = True
+            return
+        self._left_bytes -= size_bytes
+        self.lines.append(line)
 
     def _text(self) -> str:
         text = self._part.decode("utf-8", "backslashreplace")

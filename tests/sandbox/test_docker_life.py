@@ -14,8 +14,9 @@ from docker import DockerClient
 from docker.errors import NotFound
 from docker.models.containers import Container
 
-from core.errors import SandboxGoneError
+from core.errors import SandboxGoneError, SandboxUnavailableError
 from sandbox import owner
+from sandbox.api import ENVIRONMENT
 from sandbox.docker import DockerCage
 from sandbox.engine import connect
 from tests.support.app_to_kill import AppToKill
@@ -54,8 +55,11 @@ def mine(client: DockerClient) -> Container:
 
 
 async def test_a_container_has_the_promised_walls(
-    opened: OpenedSandbox, client: DockerClient
+    opened: OpenedSandbox, client: DockerClient, home: Path
 ) -> None:
+    proxies = '{"proxies": {"default": {"httpProxy": "http://user:secret@192.0.2.1:3128"}}}'
+    (home / ".docker").mkdir()
+    (home / ".docker/config.json").write_text(proxies)
     await opened.manager.start()
     attributes = mine(client).attrs
     host, config = attributes["HostConfig"], attributes["Config"]
@@ -77,7 +81,8 @@ async def test_a_container_has_the_promised_walls(
     ]
     place = opened.workspace.stat()
     assert config["User"] == f"{place.st_uid}:{place.st_gid}"
-    assert not [value for value in config["Env"] if "HANDRAIL" in value or "OPENAI" in value]
+    ours_and_images = {*ENVIRONMENT, "LANG"}
+    assert {value.partition("=")[0] for value in config["Env"]} == ours_and_images
 
 
 async def test_closing_removes_the_container(opened: OpenedSandbox, client: DockerClient) -> None:
@@ -117,6 +122,25 @@ async def test_a_container_taken_away_is_said_and_replaced(
         "starting",
         "ready",
     ]
+
+
+async def test_an_engine_in_a_virtual_machine_is_known_by_a_mark(workspace: Path) -> None:
+    cage = DockerCage(workspace)
+    runner = await cage.open()
+    try:
+        runner.facts["workspace"] = [1, 2]
+        await cage._require_workspace(runner)
+        assert os.listdir(workspace) == []  # noqa: PTH208
+        cage._workspace = workspace.parent
+        with pytest.raises(SandboxUnavailableError, match="does not see the workspace"):
+            await cage._require_workspace(runner)
+        assert not list_marks(workspace.parent)
+    finally:
+        await cage.close()
+
+
+def list_marks(folder: Path) -> list[Path]:
+    return list(folder.glob(".handrail-mark-*"))
 
 
 async def test_a_paused_container_is_told_from_one_that_ended(

@@ -100,7 +100,8 @@ def _settings(*, counted: bool) -> dict[str, object]:
     if not counted:
         settings |= {"memory_bytes": MEMORY_BYTES, "processes": PROCESSES}
         if _counts_processes_per_namespace():
-            limits["NPROC"] = PROCESSES
+            # a little more than the runner lets pass, so that it is the runner that ends and reports them
+            limits["NPROC"] = PROCESSES + 32
     return settings
 
 

@@ -20,6 +20,8 @@ from sandbox.runner.outputs import Outputs
 _PIECE_BYTES = 65536
 _HIGH_FD = 200
 """Descriptors of ours inside an interpreter begin here, out of the way of `exec 3>file` and the like."""
+MARK = "SANDBOX_INTERPRETER"
+"""Variable that holds an interpreter's name: by it orphans are known that left session, group and parent."""
 _MAX_STATE_BYTES = 256 << 10
 """Exported variables beyond this are not restored."""
 
@@ -49,8 +51,9 @@ class Interpreter:
     What it reports after each piece: number, exit code, folder and state, each followed by NUL.
     """
 
-    def __init__(self, loop: Loop, cwd: str, on_ended: Callable[[Ended], None]) -> None:
-        """Be ready to start in folder `cwd`."""
+    def __init__(self, loop: Loop, name: str, cwd: str, on_ended: Callable[[Ended], None]) -> None:
+        """Be ready to start in folder `cwd`; `name` marks it and all that it starts."""
+        self.name = name
         self._loop = loop
         self._on_ended = on_ended
         self._process: subprocess.Popen[bytes] | None = None
@@ -113,6 +116,9 @@ class Interpreter:
             os.set_blocking(descriptor, False)
         self._report = b""
         self._loop.on_readable(self._status, self._read_status)
+
+    def _environment(self) -> dict[str, str]:
+        return dict(os.environ, **{MARK: self.name})
 
     def _spawn(self, control: int, status: int) -> subprocess.Popen[bytes]:
         raise NotImplementedError
@@ -212,9 +218,9 @@ class Bash(Interpreter):
     pipes, so there is no mark in the output that could be spoofed or swallowed.
     """
 
-    def __init__(self, loop: Loop, cwd: str, on_ended: Callable[[Ended], None]) -> None:
-        """Be ready to start in folder `cwd`."""
-        super().__init__(loop, cwd, on_ended)
+    def __init__(self, loop: Loop, name: str, cwd: str, on_ended: Callable[[Ended], None]) -> None:
+        """Be ready to start in folder `cwd`; `name` marks it and all that it starts."""
+        super().__init__(loop, name, cwd, on_ended)
         self._script = -1
         self._control_inside = self._status_inside = -1
         self._exports = b""
@@ -236,6 +242,7 @@ class Bash(Interpreter):
                 pass_fds=(control, status),
                 start_new_session=True,
                 cwd=_existing(self.cwd),
+                env=self._environment(),
             )
         finally:
             os.close(script)
@@ -277,10 +284,15 @@ class Python(Interpreter):
     """A Python with one namespace for all pieces (`python_worker`)."""
 
     def __init__(
-        self, loop: Loop, cwd: str, on_ended: Callable[[Ended], None], worker_source: bytes
+        self,
+        loop: Loop,
+        name: str,
+        cwd: str,
+        on_ended: Callable[[Ended], None],
+        worker_source: bytes,
     ) -> None:
         """Be ready to start in folder `cwd`; `worker_source` is the source of `python_worker`."""
-        super().__init__(loop, cwd, on_ended)
+        super().__init__(loop, name, cwd, on_ended)
         self._worker_source = worker_source
         self._started = False
 
@@ -299,6 +311,7 @@ class Python(Interpreter):
             pass_fds=(control, status),
             start_new_session=True,
             cwd=_existing(self.cwd),
+            env=self._environment(),
         )
 
     def _request(self, task: Task) -> bytes:

@@ -61,6 +61,15 @@ def _process(pid: int) -> Process | None:
     )
 
 
+def variable(pid: int, name: str) -> str:
+    """Return a variable of the environment a process was started with, "" when it has none of that name."""
+    start = name.encode() + b"="
+    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(start):
+            return os.fsdecode(entry[len(start) :])
+    return ""
+
+
 def descendants(root: int, table: dict[int, Process]) -> set[int]:
     """Return the pids below `root`, without it."""
     children: dict[int, list[int]] = {}

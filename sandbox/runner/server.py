@@ -10,13 +10,14 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sandbox.runner import file_operations, processes
 from sandbox.runner.caps import Caps
 from sandbox.runner.frames import VERSION, Kind, count_of, join, part
-from sandbox.runner.interpreter import Bash, Ended, Interpreter, Python, Task
+from sandbox.runner.interpreter import MARK, Bash, Ended, Interpreter, Python, Task
 from sandbox.runner.loop import Link, Loop
 from sandbox.runner.outputs import Outputs
 from sandbox.runner.processes import Process
@@ -58,13 +59,16 @@ class Server:
         self._link.send_json(Kind.HELLO, 0, self._hello())
         while time.monotonic() - self._heard_s < SILENCE_S:
             self._loop.wait(self._tick_s())
-            self._caps.enforce({interpreter.pid for interpreter in self._interpreters.values()})
+            self._enforce_caps()
             now_s = time.monotonic()
             for channel, run in list(self._runs.items()):
                 run.tick(now_s)
                 if run.ready(now_s):
                     self._finish(channel, run)
         leave()
+
+    def _enforce_caps(self) -> None:
+        self._caps.enforce({interpreter.pid for interpreter in self._interpreters.values()})
 
     def _tick_s(self) -> float:
         if self._runs:
@@ -132,7 +136,9 @@ class Server:
         if interpreter is None:
             interpreter = self._interpreters[name] = self._make(name)
         outputs = Outputs(self._loop, self._link, channel)
-        run = Run(interpreter, outputs, request["timeout_s"], self._adopted(channel), self._caps)
+        run = Run(
+            interpreter, outputs, request["timeout_s"], self._adopted(channel, name), self._caps
+        )
         try:
             if interpreter.number:
                 raise OSError("it is busy with another command")
@@ -147,8 +153,9 @@ class Server:
 
     def _make(self, name: str) -> Interpreter:
         if name == "python":
-            return Python(self._loop, self._workspace, self._on_ended, self._worker_source)
-        return Bash(self._loop, self._workspace, self._on_ended)
+            source = self._worker_source
+            return Python(self._loop, name, self._workspace, self._on_ended, source)
+        return Bash(self._loop, name, self._workspace, self._on_ended)
 
     def _on_ended(self, ended: Ended) -> None:
         run = self._runs.get(ended.number)
@@ -159,6 +166,8 @@ class Server:
             self._finish(ended.number, run)
 
     def _finish(self, channel: int, run: Run) -> None:
+        if not run.outputs.ended:  # it left processes behind
+            self._enforce_caps()
         del self._runs[channel]
         self._link.send_json(Kind.EXIT, channel, run.report())
         if run.outputs.ended:
@@ -166,18 +175,26 @@ class Server:
         else:
             run.outputs.discard()
 
-    def _adopted(self, channel: int) -> Any:
-        """Return a function that tells which orphans of a table may belong to the command of `channel`."""
+    def _adopted(self, channel: int, name: str) -> Callable[[dict[int, Process]], set[int]]:
+        """Return a function that tells which orphans of a table may belong to the command of `channel`.
+
+        Those marked with the name of its interpreter do; of those without a mark, all that no other command has seen.
+        """
+
+        def belongs(process: Process) -> bool:
+            mark = processes.variable(process.pid, MARK)
+            if mark:
+                return mark == name
+            others = [run.seen for number, run in self._runs.items() if number != channel]
+            return not any(process.identity in seen for seen in others)
 
         def find(table: dict[int, Process]) -> set[int]:
             interpreters = {interpreter.pid for interpreter in self._interpreters.values()}
-            others = [run.seen for number, run in self._runs.items() if number != channel]
+            orphans = [process for process in table.values() if process.parent == os.getpid()]
             return {
                 process.pid
-                for process in table.values()
-                if process.parent == os.getpid()
-                and process.pid not in interpreters
-                and not any(process.identity in seen for seen in others)
+                for process in orphans
+                if process.pid not in interpreters and belongs(process)
             }
 
         return find

@@ -21,7 +21,6 @@ class AppToKill:
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, choice, str(folder)],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -111,7 +111,7 @@ async def test_the_intent_of_a_risky_call_is_on_disk_before_it_starts(
             ToolCall(id="c1", name="echo", arguments=None, status="truncated", problem="Cut off."),
             "Cut off.",
         ),
-        (ToolCall(id="c1", name="echo", arguments={}), "text: Field required"),
+        (ToolCall(id="c1", name="echo", arguments={}), "text is required"),
         (
             ToolCall(id="c1", name="echo", arguments={"text": "x", "times": "no"}),
             "echo(text, times?)",

@@ -30,7 +30,7 @@ def measure() -> Figure:
     """Measure the bare loop, then the app."""
     with running_model(STEPS) as model:
         _bare_loop(model, STEPS)
-        bare_ms = _gaps_ms(model.requests())
+        bare_ms = _gaps_ms(model.wait_for(STEPS + 1, TIMEOUT_S))
     with running_model(STEPS) as model, Handrail(model.base_url) as app:
         app.wait_for(PROMPT, TIMEOUT_S)
         time.sleep(SETTLE_S)

@@ -34,7 +34,7 @@ def test_a_ratio_is_value_by_baseline() -> None:
 def test_the_instant_model_asks_for_each_step_once_and_logs_when() -> None:
     with running_model(5) as model:
         _bare_loop(model, 5)
-        requests = model.requests()
+        requests = model.wait_for(6, 10.0)
     assert len(requests) == 6
     assert all(gap >= 0 for gap in _gaps_ms(requests))
     assert all(one.done_s >= one.received_s for one in requests)

@@ -6,6 +6,8 @@ Limits of single processes (`RLIMIT_NPROC`) do not hold for root, and none of th
 import contextlib
 import os
 import secrets
+import signal
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from sandbox import owner
 
 ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "handrail-"
+_REMOVE_TRIES = 50
 _ENTER = 'for group in $1; do echo $$ > "$group/cgroup.procs" || exit 9; done; shift; exec env -i "PATH=$PATH" "$@"'
 """Puts a shell into the groups and turns it into the command."""
 
@@ -88,9 +91,19 @@ class ControlGroup:
         return made
 
     def remove(self) -> None:
-        """Remove the group; processes left in it are killed by nobody, so call it after they ended."""
+        """End what is still in the group, and remove it. Blocks for as long as processes take to die, 1 s at most."""
         for folder in self._folders.values():
-            _rmdir(folder)
+            for _ in range(_REMOVE_TRIES):
+                _kill_members(folder)
+                if _rmdir(folder):
+                    break
+                time.sleep(0.02)
+
+
+def _kill_members(folder: Path) -> None:
+    for pid in _read(folder / "cgroup.procs").split():
+        with contextlib.suppress(OSError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _remove_dead(layout: _Layout) -> None:
@@ -102,9 +115,15 @@ def _remove_dead(layout: _Layout) -> None:
                 _rmdir(group)
 
 
-def _rmdir(group: Path) -> None:
-    with contextlib.suppress(OSError):
+def _rmdir(group: Path) -> bool:
+    """Remove a group; return whether it is gone."""
+    try:
         group.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _read(path: Path) -> str:

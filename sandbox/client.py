@@ -1,7 +1,6 @@
 """The host's end of the link to a runner: commands and file operations over one stream."""
 
 import asyncio
-import contextlib
 import itertools
 import json
 from collections.abc import Callable
@@ -185,8 +184,7 @@ class RunnerClient:
             raise
 
     async def _stop(self, channel: int, command: _Command) -> None:
-        with contextlib.suppress(SandboxGoneError):
-            await self._send(encode(Kind.STOP, channel))
+        self._post(encode(Kind.STOP, channel))
         await asyncio.wait([command.ended], timeout=STOP_S)
         if not command.ended.done():
             self._lose("it did not stop a command in time")
@@ -225,6 +223,11 @@ class RunnerClient:
         if self._gone:
             raise SandboxGoneError(f"The sandbox is gone: {self._gone}.")
 
+    def _post(self, frame: bytes) -> None:
+        """Send a small frame without waiting: a runner that does not read must not hold up its own end."""
+        if not self._gone:
+            self._transport.write(frame)
+
     async def _send(self, frame: bytes) -> None:
         self._require()
         self._transport.write(frame)
@@ -250,8 +253,7 @@ class RunnerClient:
         unanswered = 0
         while unanswered < MAX_UNANSWERED:
             self._heard = False
-            with contextlib.suppress(SandboxGoneError):
-                await self._send(encode(Kind.PING, 0))
+            self._post(encode(Kind.PING, 0))
             await asyncio.sleep(self._ping_s)
             # counted, not timed: this process may have been stopped (Ctrl+Z) meanwhile
             unanswered = 0 if self._heard else unanswered + 1
@@ -276,7 +278,7 @@ class RunnerClient:
         command.output.feed(kind, payload)
         command.unacknowledged += len(payload)
         if command.unacknowledged >= WINDOW_BYTES // 4:
-            self._transport.write(encode_count(Kind.ACK, channel, command.unacknowledged))
+            self._post(encode_count(Kind.ACK, channel, command.unacknowledged))
             command.unacknowledged = 0
 
     def _lose(self, reason: str) -> None:

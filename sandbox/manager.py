@@ -11,7 +11,7 @@ from core.surroundings import SandboxChanged
 from sandbox.api import Cage
 from sandbox.choice import CageChoice, SandboxSettings, State, cages
 from sandbox.client import Order, Output, RunnerClient
-from sandbox.results import command_result
+from sandbox.results import command_result, quiet
 from sandbox.runner_files import RunnerFiles
 from sandbox.spool import Spool
 from sandbox.switching_files import SwitchingFiles
@@ -141,7 +141,9 @@ class SandboxManager:
         async with lock:
             stdout, stderr = self._spools()
             try:
-                end = await running.client.run(order, Output.into(stdout, stderr, on_output))
+                end = await running.client.run(
+                    order, Output.into(stdout, stderr, quiet(on_output, order.code))
+                )
             except SandboxGoneError as error:
                 raise await self._gone(error) from error
         return command_result(end, order.code, stdout, stderr)

@@ -1,9 +1,10 @@
 """A command's end in the words of `core.ports.CommandResult`: outcome, output without the shell's own noise, note."""
 
 import re
+from typing import Literal
 
 from core.messages import Outcome
-from core.ports import CommandResult
+from core.ports import CommandResult, OutputSink
 from sandbox.api import MEMORY_BYTES, PROCESSES, Exit
 from sandbox.spool import Spool
 
@@ -11,11 +12,30 @@ _TERMINAL_NOISE = re.compile(r"^bash: \[\d+: \d+ \(\d+\)\] tcsetattr: [^\n]*\n?"
 """An interactive bash without a terminal says this when it is interrupted."""
 _JOB_STARTED = re.compile(r"^\[\d+\] \d+\n", re.MULTILINE)
 """An interactive bash says this when it puts a job into the background."""
+_NO_JOB = re.compile(r"&&|[<>]&|&>")
+"""What holds an ampersand and starts no job."""
 _FORK_RETRIED = re.compile(r"(?:^bash: fork: retry: [^\n]*\n)(?=bash: fork: )", re.MULTILINE)
 _NO_SPACE = "No space left on device"
 _SIGXFSZ_EXIT = 153
 """128 + SIGXFSZ: a file grew beyond its limit."""
 _TAIL_CHARS = 4000
+
+
+def quiet(sink: OutputSink, code: str) -> OutputSink:
+    """Return a sink that passes live output on to `sink` without the shell's own noise."""
+
+    def pass_on(stream: Literal["stdout", "stderr"], text: str) -> None:
+        if stream == "stderr":
+            text = _TERMINAL_NOISE.sub("", text)
+            text = _JOB_STARTED.sub("", text) if _has_jobs(code) else text
+        if text:
+            sink(stream, text)
+
+    return pass_on
+
+
+def _has_jobs(code: str) -> bool:
+    return "&" in _NO_JOB.sub("", code)
 
 
 def without_noise(stderr: str, code: str, end: Exit) -> str:
@@ -27,7 +47,7 @@ def without_noise(stderr: str, code: str, end: Exit) -> str:
         end: How it ended.
     """
     text = _TERMINAL_NOISE.sub("", stderr) if end.cause or end.limits else stderr
-    if "&" in re.sub(r"&&|[<>]&|&>", "", code):
+    if _has_jobs(code):
         text = _JOB_STARTED.sub("", text)
     if end.limits:
         text = _FORK_RETRIED.sub("", text)

@@ -22,6 +22,7 @@ class Caps:
         self._memory_bytes = settings.get("memory_bytes", 0)
         self._processes = settings.get("processes", 0)
         self._hits = dict.fromkeys(("memory", "processes"), 0)
+        self._settled = 0
 
     @property
     def watching(self) -> bool:
@@ -31,6 +32,18 @@ class Caps:
     def hits(self) -> dict[str, int]:
         """Return how often each limit was hit, whoever enforces it."""
         return dict(self._hits) if self.watching else processes.limit_hits()
+
+    def settle(self, interpreters: set[int], *, idle: bool) -> None:
+        """Between commands, end what runs in the background when it has reached the limit of processes.
+
+        Args:
+            interpreters: Their process ids; they stay.
+            idle: Whether no command runs; a command that runs may be what reached the limit, and answers for it.
+        """
+        count = self.hits().get("processes", 0)
+        if idle and count > self._settled:
+            _kill_all(interpreters)
+        self._settled = count
 
     def enforce(self, interpreters: set[int]) -> None:
         """Kill all but the interpreters when there are too many processes, or when together they use too much memory.

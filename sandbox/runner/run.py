@@ -20,6 +20,8 @@ KILL_GRACE_S = 0.5
 """Once all it started is killed, the interpreter has so long to report before it is killed too."""
 PIPE_GRACE_S = 0.1
 """Output of processes that outlive their command is waited for so long."""
+BOMB_GRACE_S = 1.5
+MANY_PROCESSES = 32
 _SWEEPS = 8
 """Rounds in which new processes are killed until none is left."""
 
@@ -137,10 +139,16 @@ class Run:
             return False
         if self.outputs.ended:
             return True
-        if now_s < self._ended_s + PIPE_GRACE_S:
+        if now_s < self._ended_s + self._grace_s():
             return False
         self.outputs.forward_rest()
         return not self.outputs.paused
+
+    def _grace_s(self) -> float:
+        """Return how long to wait for processes left behind; many may be a fork bomb that has just begun."""
+        if time.monotonic() < self._ended_s + PIPE_GRACE_S:
+            return PIPE_GRACE_S
+        return BOMB_GRACE_S if len(self.own_processes()) > MANY_PROCESSES else PIPE_GRACE_S
 
     def report(self) -> dict[str, Any]:
         """Return what the host is told of the end."""

@@ -51,29 +51,40 @@ class Server:
         self._link = Link(self._loop, os.dup(0), os.dup(1), self._frame, leave)
         self._interpreters: dict[str, Interpreter] = {}
         self._runs: dict[int, Run] = {}
+        self._left_behind: list[Outputs] = []
+        """Pipes that background processes still hold."""
         self._heard_s = time.monotonic()
 
     def serve(self) -> None:
         """Serve until the host is gone; does not return."""
         self._watch_children()
         self._link.send_json(Kind.HELLO, 0, self._hello())
+        next_look_s = 0.0
         while time.monotonic() - self._heard_s < SILENCE_S:
             self._loop.wait(self._tick_s())
-            self._enforce_caps()
             now_s = time.monotonic()
-            for channel, run in list(self._runs.items()):
-                run.tick(now_s)
-                if run.ready(now_s):
-                    self._finish(channel, run)
+            if now_s >= next_look_s:
+                next_look_s = now_s + TICK_S / 2
+                self._look_after(now_s)
         leave()
 
+    def _look_after(self, now_s: float) -> None:
+        """Do what time asks for; not at every frame, for it looks at all processes."""
+        self._enforce_caps()
+        for channel, run in list(self._runs.items()):
+            run.tick(now_s)
+            self._finish_if_ready(channel, run)
+
     def _enforce_caps(self) -> None:
-        self._caps.enforce({interpreter.pid for interpreter in self._interpreters.values()})
+        self._left_behind = [outputs for outputs in self._left_behind if not outputs.ended]
+        interpreters = {interpreter.pid for interpreter in self._interpreters.values()}
+        self._caps.enforce(interpreters)
+        self._caps.settle(interpreters, idle=not self._runs)
 
     def _tick_s(self) -> float:
         if self._runs:
             return TICK_S
-        return WATCH_TICK_S if self._caps.watching else IDLE_TICK_S
+        return WATCH_TICK_S if self._caps.watching or self._left_behind else IDLE_TICK_S
 
     def _hello(self) -> dict[str, Any]:
         try:
@@ -121,6 +132,9 @@ class Server:
             self._begin(channel, json.loads(payload))
         elif kind == Kind.ACK and run is not None:
             run.outputs.acknowledge(count_of(payload))
+            if run.ended:
+                run.outputs.forward_rest()
+                self._finish_if_ready(channel, run)
         elif kind == Kind.STOP and run is not None:
             run.stop("cancelled")
         elif kind == Kind.FILE:
@@ -131,6 +145,7 @@ class Server:
             self._link.send(Kind.PONG, channel)
 
     def _begin(self, channel: int, request: dict[str, Any]) -> None:
+        self._enforce_caps()
         name = request["interpreter"]
         interpreter = self._interpreters.get(name)
         if interpreter is None:
@@ -162,10 +177,11 @@ class Server:
         if run is None:
             return
         run.end(ended)
-        if run.ready(time.monotonic()):
-            self._finish(ended.number, run)
+        self._finish_if_ready(ended.number, run)
 
-    def _finish(self, channel: int, run: Run) -> None:
+    def _finish_if_ready(self, channel: int, run: Run) -> None:
+        if not run.ready(time.monotonic()):
+            return
         if not run.outputs.ended:  # it left processes behind
             self._enforce_caps()
         del self._runs[channel]
@@ -174,6 +190,7 @@ class Server:
             run.outputs.close()
         else:
             run.outputs.discard()
+            self._left_behind.append(run.outputs)
 
     def _adopted(self, channel: int, name: str) -> Callable[[dict[int, Process]], set[int]]:
         """Return a function that tells which orphans of a table may belong to the command of `channel`.

@@ -124,6 +124,17 @@ async def test_a_container_taken_away_is_said_and_replaced(
     ]
 
 
+async def test_a_workspace_may_be_called_anything(tmp_path: Path) -> None:
+    odd = tmp_path / "a: b, c=d 'e' \"ü\" 日"
+    odd.mkdir()
+    cage = DockerCage(odd)
+    client = await cage.open()
+    assert (await client.file({"operation": "list", "path": "", "depth": 1, "limit": 9}))[0] == {
+        "entries": []
+    }
+    await cage.close()
+
+
 async def test_an_engine_in_a_virtual_machine_is_known_by_a_mark(workspace: Path) -> None:
     cage = DockerCage(workspace)
     runner = await cage.open()

@@ -32,6 +32,18 @@ async def test_a_closed_sandbox_leaves_no_process_and_no_control_group(workspace
     assert _groups_of_this_process() == []
 
 
+@pytest.mark.bubblewrap
+async def test_a_workspace_may_be_called_anything(tmp_path: Path) -> None:
+    odd = tmp_path / "a: b, c=d 'e' \"ü\" 日\n--"
+    odd.mkdir()
+    cage = BubblewrapCage(odd)
+    client = await cage.open()
+    assert (await client.file({"operation": "list", "path": "", "depth": 1, "limit": 9}))[0] == {
+        "entries": []
+    }
+    await cage.close()
+
+
 def _groups_of_this_process() -> list[str]:
     pid = str(psutil.Process().pid)
     return [

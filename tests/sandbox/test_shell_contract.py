@@ -243,6 +243,7 @@ async def test_jobs_in_the_background_outlive_their_command_and_later_ones(
 ) -> None:
     started = await sandbox.shell("sleep 3005 >/dev/null 2>&1 & echo started")
     assert (started.stdout, started.stderr) == ("started\n", "")
+    assert sandbox.live == [("stdout", "started\n")]
     assert (await sandbox.shell("sleep 100", timeout_s=0.3)).outcome == "timed_out"
     assert await count(sandbox, "[s]leep 3005") == 1
     await sandbox.shell("kill %1; wait", timeout_s=5)

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from core.config_load import Configuration
 from core.errors import ConfigError
 from core.model_options import OPENAI_BASE_URL
-from core.probe import find_local_servers
+from core.probe import LocalServer, find_local_servers
+from tui.fixes import install_chromium, use_server
 from tui.health import HealthRow, run_checks
 from tui.health_machine import chromium
 from tui.health_sandbox import sandbox_rows
 from tui.model_choice import ModelChoice, check_model, choose_model
 from tui.session_port import Finding, Findings, OpenSession
 
+CHROMIUM = "chromium"
+INSTALL_KEY = "c"
+SHOWN_MODELS = 5
 LOOK_DEADLINE_S = 4.0
 """The first screen does not wait longer for a check."""
 
@@ -27,16 +31,16 @@ async def look_around(configuration: Configuration, tour: OpenSession) -> Findin
     settings = configuration.settings
     checks = {
         "container engine": lambda: sandbox_rows(settings.sandbox),
-        "chromium": lambda: chromium(settings.browser.executable, enabled=settings.browser.enabled),
+        CHROMIUM: lambda: chromium(settings.browser.executable, enabled=settings.browser.enabled),
     }
     model, servers, rows = await asyncio.gather(
         asyncio.to_thread(_model, configuration),
-        _servers(),
+        find_local_servers(),
         asyncio.to_thread(run_checks, checks, LOOK_DEADLINE_S),
     )
-    return Findings(
-        rows=(model, *servers, *map(_finding, rows)), has_model=model.state == "ok", tour=tour
-    )
+    has_model = model.state == "ok"
+    found = _servers(servers, offered=not has_model)
+    return Findings(rows=(model, *found, *map(_finding, rows)), has_model=has_model, tour=tour)
 
 
 def _model(configuration: Configuration) -> Finding:
@@ -54,20 +58,38 @@ def _described(configuration: Configuration, choice: ModelChoice) -> str:
     return f"{configuration.settings.model.name} at {where}{key}"
 
 
-async def _servers() -> Sequence[Finding]:
-    found = await find_local_servers()
-    return [
-        Finding(
-            name=server.label,
-            state="ok",
-            text=f"answers at {server.base_url}: {', '.join(server.models[:5]) or 'no model'}",
-            fix=f"handrail --base-url {server.base_url} --model NAME",
-        )
-        for server in found
-    ]
+def _servers(servers: Sequence[LocalServer], *, offered: bool) -> Sequence[Finding]:
+    """Return a row a server, and where models are offered a row a model with the key that takes it."""
+    found: list[Finding] = []
+    keys = iter("123456789" if offered else "")
+    for server in servers:
+        names = ", ".join(server.models[:SHOWN_MODELS]) or "no model is loaded"
+        text = f"answers at {server.base_url}: {names}"
+        found.append(Finding(name=server.label, state="ok", text=text))
+        found += [
+            Finding(
+                name="",
+                state="partly",
+                text=f"{model} can be used",
+                key=key,
+                fix=f"use {model} from now on",
+                act=use_server(server, model),
+            )
+            for model, key in zip(server.models[:SHOWN_MODELS], keys, strict=False)
+        ]
+    return found
 
 
 def _finding(row: HealthRow) -> Finding:
+    if row.name == CHROMIUM and not row.ok:
+        return Finding(
+            name="Chromium",
+            state="missing",
+            text=row.detail,
+            key=INSTALL_KEY,
+            fix="install Playwright's own Chromium (some minutes)",
+            act=install_chromium,
+        )
     return Finding(
         name=row.name.capitalize(),
         state="ok" if row.ok else "missing",

@@ -129,7 +129,6 @@ class LateSession:
         self._options = options
         self._workspace = workspace
         self._folder = folder
-        self._configuration: Configuration | None = None
         self._wiring: Wiring | None = None
 
     async def open(self) -> "SessionLike":
@@ -152,9 +151,7 @@ class LateSession:
         return self._look_around
 
     async def _look_around(self) -> "Findings":
-        configuration = self._configuration
-        if configuration is None:
-            configuration = await asyncio.to_thread(self._load)
+        configuration = await asyncio.to_thread(self._load)
         from tui.findings import look_around
 
         return await look_around(configuration, LateTour(self._options).open)
@@ -163,9 +160,7 @@ class LateSession:
         from core.config_load import load_or_excuse
         from tui import wiring  # noqa: F401 - imported here, in a thread, because it takes a while
 
-        configuration = load_or_excuse(common_overrides(self._options))
-        self._configuration = configuration
-        return configuration
+        return load_or_excuse(common_overrides(self._options))
 
 
 class LateTour:

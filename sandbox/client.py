@@ -82,6 +82,9 @@ class Order:
     code: str
     timeout_s: float
     cwd: str = ""
+    """Folder to change to first, "" to stay."""
+    start_in: str = ""
+    """Folder for the interpreter to begin in should it not run yet, "" for the workspace."""
 
 
 @dataclass(slots=True)
@@ -164,6 +167,7 @@ class RunnerClient:
             "code": order.code,
             "timeout_s": order.timeout_s,
             "cwd": order.cwd,
+            "start_in": order.start_in,
         }
         try:
             await self._send(encode_json(Kind.RUN, channel, request))

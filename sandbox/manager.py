@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.errors import SandboxGoneError, SandboxUnavailableError
 from core.ports import CommandResult, EventSink, Files, OutputSink, SandboxInfo
@@ -59,6 +59,8 @@ class SandboxManager:
         self._losing: asyncio.Task[str] | None = None
         self._closed = False
         self._numbers = itertools.count(1)
+        self._folders: dict[str, str] = {}
+        """Where each interpreter was: should the sandbox be replaced, it begins there again."""
 
     @property
     def info(self) -> SandboxInfo:
@@ -137,15 +139,16 @@ class SandboxManager:
 
     async def _run(self, order: Order, on_output: OutputSink) -> CommandResult:
         running = await self._started()
-        lock = running.locks.setdefault(order.interpreter, asyncio.Lock())
-        async with lock:
+        name = order.interpreter
+        async with running.locks.setdefault(name, asyncio.Lock()):
+            order = replace(order, start_in=self._folders.get(name, ""))
             stdout, stderr = self._spools()
+            output = Output.into(stdout, stderr, quiet(on_output, order.code))
             try:
-                end = await running.client.run(
-                    order, Output.into(stdout, stderr, quiet(on_output, order.code))
-                )
+                end = await running.client.run(order, output)
             except SandboxGoneError as error:
                 raise await self._gone(error) from error
+            self._folders[name] = end.cwd
         return command_result(end, order.code, stdout, stderr)
 
     def _spools(self) -> tuple[Spool, Spool]:

@@ -48,6 +48,8 @@ class Shell(TypedTool[ShellArguments]):
         """Run in `sandbox`; `workspace` is the host's folder that it shows."""
         self._sandbox = sandbox
         self._workspace = workspace
+        self._folders: dict[str, str] = {}
+        """Where each shell said it is."""
 
     def unavailable(self) -> str:
         """Return why there is no sandbox."""
@@ -56,8 +58,12 @@ class Shell(TypedTool[ShellArguments]):
     async def look(self, arguments: ShellArguments) -> CallFacts:
         """Say where it would run."""
         bindings: dict[str, str] = {"sandbox": self._sandbox.info.tier}
+        # where paths in the command start from: a given folder is meant from the workspace on
+        folder = self._folders.get(arguments.session)
         if arguments.cwd is not None:
-            bindings["cwd"] = self._inside(arguments.cwd)
+            bindings["folder"] = self._sandbox.info.workspace
+        elif folder is not None:
+            bindings["folder"] = folder
         return CallFacts(
             title=f"shell {where(self._sandbox)}", parts=(arguments.command,), bindings=bindings
         )
@@ -77,6 +83,8 @@ class Shell(TypedTool[ShellArguments]):
             cwd=cwd,
             session=arguments.session,
         )
+        if result.cwd:
+            self._folders[arguments.session] = result.cwd
         return tool_result(result)
 
     def _inside(self, cwd: str) -> str:

@@ -149,7 +149,8 @@ class Server:
         name = request["interpreter"]
         interpreter = self._interpreters.get(name)
         if interpreter is None:
-            interpreter = self._interpreters[name] = self._make(name)
+            start_in = request.get("start_in") or self._workspace
+            interpreter = self._interpreters[name] = self._make(name, start_in)
         outputs = Outputs(self._loop, self._link, channel)
         run = Run(
             interpreter, outputs, request["timeout_s"], self._adopted(channel, name), self._caps
@@ -166,11 +167,11 @@ class Server:
             return
         self._runs[channel] = run
 
-    def _make(self, name: str) -> Interpreter:
+    def _make(self, name: str, start_in: str) -> Interpreter:
+        folder = start_in if Path(start_in).is_dir() else self._workspace
         if name == "python":
-            source = self._worker_source
-            return Python(self._loop, name, self._workspace, self._on_ended, source)
-        return Bash(self._loop, name, self._workspace, self._on_ended)
+            return Python(self._loop, name, folder, self._on_ended, self._worker_source)
+        return Bash(self._loop, name, folder, self._on_ended)
 
     def _on_ended(self, ended: Ended) -> None:
         run = self._runs.get(ended.number)

@@ -154,13 +154,13 @@ async def test_a_missing_workspace_is_said(managed: Managed) -> None:
 async def test_a_lost_sandbox_is_said_and_replaced(managed: Managed) -> None:
     cage = BareCage(managed.workspace, why="the container ran out of memory")
     managed.cages = [cage]
-    assert await managed.out("X=1; echo kept > file; echo $X") == "1\n"
+    assert await managed.out("X=1; mkdir sub; cd sub; echo kept > file; echo $X") == "1\n"
     running = asyncio.create_task(managed.out("kill -9 $PPID; sleep 20"))
     with pytest.raises(SandboxGoneError, match="the container ran out of memory") as caught:
         await running
     assert "Files in the workspace are kept" in caught.value.hint
     assert managed.states == ["starting", "ready", "lost"]
-    assert await managed.out("cat file; echo [$X]") == "kept\n[]\n"
+    assert await managed.out("cat file; echo [$X]") == "kept\n[]\n", "in the folder it was in"
     assert managed.states == ["starting", "ready", "lost", "starting", "ready"]
     assert cage.opened == 2
 

@@ -103,6 +103,22 @@ async def test_a_folder_is_named_as_the_sandbox_names_it(cwd: str, inside: str) 
     assert sandbox.runs == [FakeRun(kind="shell", text="x", timeout_s=120.0, cwd=inside)]
 
 
+async def folder(shell: Shell, **arguments: Any) -> str | None:
+    """Return the folder that the policy judges a command from."""
+    checked = ShellArguments.model_validate({"command": "x", **arguments})
+    return (await shell.facts(checked)).bindings.get("folder")
+
+
+async def test_a_command_is_judged_from_the_folder_its_shell_is_in() -> None:
+    moved = CommandResult(outcome="ok", exit_code=0, stdout="", stderr="", cwd="/workspace/src")
+    shell = Shell(FakeSandbox([moved]), PROJECT)
+    assert await folder(shell) is None
+    await shell.run(ShellArguments(command="cd src"), FakeCall())
+    assert await folder(shell) == "/workspace/src"
+    assert await folder(shell, cwd="lib") == "/workspace"
+    assert await folder(shell, session="other") is None
+
+
 async def test_cancelling_the_call_cancels_the_command() -> None:
     hang = Hang(output="begun\n")
     sandbox = FakeSandbox([hang])

@@ -188,7 +188,7 @@ class HandrailApp(AppKeys, App[None]):
     @on(FirstPane.FixChosen)
     @work(group="session", exit_on_error=False)
     async def fix(self, message: FirstPane.FixChosen) -> None:
-        """Do what a row of the first screen offers, then look again."""
+        """Do what a row of the first screen offers, then look again; a model that is there now gets a new session."""
         act = message.finding.act
         if act is None or self._look_around is None:
             return
@@ -196,17 +196,25 @@ class HandrailApp(AppKeys, App[None]):
             self.notify(safe_text(await act()), markup=False)
         except HandrailError as error:
             self.report(error)
-        self.main.show_findings(await self._look_around())
+        findings = await self._look_around()
+        if findings.has_model and not self.main.first.has_model:
+            await self._start_over("model chosen")
+            self.take_session()
+        else:
+            self.main.show_findings(findings)
 
     @on(FirstPane.TourChosen)
     @work(group="session", exit_on_error=False)
     async def start_tour(self, message: FirstPane.TourChosen) -> None:
         """Close the session and open that of the tour on an empty screen."""
-        await self.host.close("tour")
-        self.desk = None
-        await self.main.start_over()
+        await self._start_over("tour")
         self._look_around = None
         self.take_session(message.open_session)
+
+    async def _start_over(self, reason: str) -> None:
+        await self.host.close(reason)
+        self.desk = None
+        await self.main.start_over()
 
     @on(events.Click, "#decision-banner")
     def open_decision(self) -> None:

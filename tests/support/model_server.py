@@ -228,8 +228,9 @@ class _Peer:
 class ModelServerThread:
     """The same server on a thread of its own, for tests that have no event loop."""
 
-    def __init__(self, script: Sequence[Script], **options: Any) -> None:
+    def __init__(self, script: Sequence[Script], *, port: int = 0, **options: Any) -> None:
         self.server = ModelServer(script, **options)
+        self._port = port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -243,7 +244,7 @@ class ModelServerThread:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.server.start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self.server.start(self._port), self._loop).result(10)
         return self
 
     def __exit__(self, *_: object) -> None:

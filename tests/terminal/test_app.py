@@ -16,6 +16,7 @@ from tests.support.terminal import CTRL_C, CTRL_Q, ENTER, ESCAPE, Terminal, hand
 pytestmark = pytest.mark.pty
 
 PROMPT = "What should be done?"
+OLLAMA_PORT = 11434
 ARMED = "press y to run once"
 MAKE_FILE = calls(("edit_file", {"command": "create", "path": "made.txt", "file_text": "hello\n"}))
 
@@ -183,3 +184,19 @@ def test_without_a_terminal_the_app_says_so_in_one_line(
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "terminal" in done.stderr
+
+
+def test_a_model_of_a_local_server_is_taken_by_one_key(workspace: Path, home: Path) -> None:
+    with (
+        ModelServerThread([text("Hello.")], port=OLLAMA_PORT),
+        Terminal(handrail("--no-browser"), workspace) as terminal,
+    ):
+        terminal.see("use scripted from now on")
+        terminal.press_until_gone("1", "use scripted from now on")
+        terminal.see("scripted · ASK · idle")
+        give_task(terminal, "say hello")
+        terminal.see("Hello.")
+        leave(terminal)
+    settings = (home / "config" / "config.toml").read_text(encoding="utf-8")
+    assert 'name = "scripted"' in settings
+    assert 'base_url = "http://127.0.0.1:11434/v1"' in settings

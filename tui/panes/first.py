@@ -53,6 +53,11 @@ class FirstPane(Widget, can_focus=True):
         self._findings: Findings | None = None
         self._problem: HandrailError | None = None
 
+    @property
+    def has_model(self) -> bool:
+        """Whether a model was found when it was last looked for."""
+        return self._findings is not None and self._findings.has_model
+
     def show_problem(self, error: "HandrailError") -> None:
         """Show why there is no session."""
         self._problem = error

@@ -26,7 +26,7 @@ run:
 
 demo:
 	@scripts/setup.sh user --quick
-	@exec scripts/run.sh tour $(ARGS)
+	@exec scripts/run.sh tour --headless $(ARGS)
 
 setup:
 	@scripts/setup.sh test

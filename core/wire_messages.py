@@ -256,9 +256,14 @@ def _merged(messages: Iterable[WireMessage]) -> list[WireMessage]:
 
 
 def _joined(first: object, second: object) -> object:
-    if isinstance(first, list) or isinstance(second, list):
-        return [*_as_parts(first), *_as_parts(second)]
-    return "\n\n".join(text for text in (text_of(first), text_of(second)) if text)
+    """Join two contents as one message: all text first, then the pictures, as messages are built."""
+    if not isinstance(first, list) and not isinstance(second, list):
+        return "\n\n".join(text for text in (text_of(first), text_of(second)) if text)
+    parts = [*_as_parts(first), *_as_parts(second)]
+    texts = [text_of(part.get("text")) for part in parts if part.get("type") == "text"]
+    pictures = [part for part in parts if part.get("type") != "text"]
+    text = "\n\n".join(filter(None, texts))
+    return [{"type": "text", "text": text}, *pictures] if text else pictures
 
 
 def _as_parts(content: object) -> list[Any]:

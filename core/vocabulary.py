@@ -5,7 +5,7 @@ from typing import Literal
 Mode = Literal["read", "ask", "auto", "full"]
 """How much runs without a question."""
 SandboxKind = Literal["auto", "docker", "local", "none"]
-"""auto: Docker when an engine answers, else the local cage; local: bubblewrap; none: shell and python are not offered."""
+"""auto: Docker when an engine answers, else local; local: bubblewrap; none: shell and python are not offered."""
 RiskLevel = Literal["R0", "R1", "R2", "R3", "R4"]
 """R0 no effect, R1 reversible or public read, R2 reversible write, R3 hard to undo, R4 final."""
 Verdict = Literal["allow", "ask", "ask_strong", "deny", "block"]

@@ -16,6 +16,7 @@ from core.events import NoticeRaised
 from core.model_openai import OpenAIModel
 from core.ports import Model, Places, Tool
 from core.profile import Profile, load_profile
+from core.rule_file import POLICY_NAME, RuleSet, load_rules
 from core.session import Closable, Session, SessionParts, SessionSettings
 from core.session_policy import SessionPolicy
 from sandbox.manager import SandboxManager
@@ -73,6 +74,7 @@ def assembled(plan: SessionPlan) -> Assembled:
         hosts_listed=settings.browser.hosts == "listed",
         private_allowed=plan.open_hosts,
     )
+    rules = load_rules(config_dir() / POLICY_NAME)
     session = Session(
         SessionParts(
             settings=SessionSettings(
@@ -80,14 +82,14 @@ def assembled(plan: SessionPlan) -> Assembled:
                 version=version(),
                 system=_system_prompt(profile),
                 profile=profile.name,
-                mode=settings.mode,
+                mode="read" if rules.problem else settings.mode,
                 limits=limits_of(plan.configuration, profile),
                 scripted=plan.scripted,
             ),
             places=places,
             model=plan.model,
             tools=offered_tools(toolbox.tools, profile),
-            policy=SessionPolicy(situation),
+            policy=SessionPolicy(situation, rules=lambda: rules.rules),
             attended=plan.attended,
             prepare=Preparation(toolbox.sandbox, required=plan.needs_sandbox),
             explain_defect=explained_crash,
@@ -95,7 +97,24 @@ def assembled(plan: SessionPlan) -> Assembled:
         )
     )
     sink.join(session.log.append)
+    for notice in _said_of(rules):
+        session.log.append(notice)
     return Assembled(session, toolbox)
+
+
+def _said_of(rules: RuleSet) -> Sequence[NoticeRaised]:
+    """Return what the person should know of their rule file."""
+    notices = []
+    if rules.problem is not None:
+        notices.append(_read_mode_notice(rules.problem))
+    if rules.warning:
+        notices.append(NoticeRaised(level="warning", text=rules.warning, code="policy"))
+    return notices
+
+
+def _read_mode_notice(problem: ConfigError) -> NoticeRaised:
+    hint = f"{problem.hint} The mode is read until it is mended.".strip()
+    return NoticeRaised(level="error", text=problem.message, hint=hint, code=problem.code)
 
 
 def limits_of(configuration: Configuration, profile: Profile) -> Limits:
@@ -202,10 +221,7 @@ class Wiring:
         if model and self._on_screen:
             self._warming.append(asyncio.create_task(_brought_up(made.toolbox.sandbox)))
         if (problem := self._configuration.problem) is not None:
-            hint = f"{problem.hint} The mode is read until it is mended.".strip()
-            session.log.append(
-                NoticeRaised(level="error", text=problem.message, hint=hint, code=problem.code)
-            )
+            session.log.append(_read_mode_notice(problem))
         return session
 
     @property

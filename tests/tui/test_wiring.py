@@ -66,6 +66,19 @@ async def test_a_broken_configuration_is_told_in_the_session(workspace: Path, ho
     await session.close()
 
 
+async def test_a_broken_rule_file_starts_the_session_in_mode_read(
+    workspace: Path, home: Path
+) -> None:
+    (home / "config").mkdir()
+    (home / "config" / "policy.toml").write_text("version = 2\n", encoding="utf-8")
+    session = await Wiring(load_or_excuse(), workspace, attended=True).open_without_model()
+    [notice] = [one.event for one in session.log.records if isinstance(one.event, NoticeRaised)]
+    assert notice.level == "error"
+    assert "policy.toml, line 1" in notice.text
+    assert session.mode == "read"
+    await session.close()
+
+
 async def test_a_session_goes_on_in_its_folder(workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "20260101-000000-abcdef"
     for resumed in (False, True):

@@ -5,10 +5,12 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from core.assessment import Situation
+from core.config_layers import config_dir
 from core.errors import ConfigError
 from core.messages import JsonValue
 from core.policy_table import ROWS
 from core.ports import CallFacts
+from core.rule_file import POLICY_NAME, load_rules
 from core.session_policy import SessionPolicy
 from core.vocabulary import Mode
 from tui.arguments import OneLineParser, workspace_of
@@ -52,7 +54,11 @@ def run(options: Namespace) -> int:
     if not options.call:
         raise ConfigError("policy check needs a CALL.", code="usage")
     name, arguments = parsed_call(options.call)
-    policy = SessionPolicy(Situation(workspace=workspace_of(options)))
+    rules = load_rules(config_dir() / POLICY_NAME)
+    if rules.problem is not None:
+        raise rules.problem
+    situation = Situation(workspace=workspace_of(options))
+    policy = SessionPolicy(situation, rules=lambda: rules.rules)
     judged = {mode: policy.judge(name, arguments, CallFacts(), mode) for mode in MODES}
     verdicts = {mode: one.verdict for mode, one in judged.items()}
     first = judged["ask"]

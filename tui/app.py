@@ -170,7 +170,7 @@ class HandrailApp(AppKeys, App[None]):
             self.main.composer.remember(asked_before(view))
         host.note_entered(view.conversation.steered)
         self.main.show(view, message.parts, host.now_s())
-        self.main.show_queued(host.queued)
+        self.main.queued.show(host.queued)
         if "decisions" in message.parts:
             self.desk.update()
         if self._attention.is_due(view) and not self.app_focus:
@@ -183,7 +183,7 @@ class HandrailApp(AppKeys, App[None]):
     def send(self, message: Composer.Sent) -> None:
         """Give what the person wrote to the session."""
         self.host.send(message.text)
-        self.main.show_queued(self.host.queued)
+        self.main.queued.show(self.host.queued)
 
     @on(FirstPane.FixChosen)
     @work(group="session", exit_on_error=False)

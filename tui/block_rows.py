@@ -59,9 +59,16 @@ def is_spaced(block: "Block", before: "Block | None") -> bool:
     return not (block.kind in compact and before.kind in compact)
 
 
+def is_told_elsewhere(block: "CallBlock") -> bool:
+    """Return whether a card would only repeat what is below: a `finish` that went well is the result page."""
+    return block.call.name == "finish" and block.call.outcome == "ok"
+
+
 def estimated_height(block: "Block", look: Look) -> int:
     """Return about how many rows a block takes, quickly; exact for folded cards."""
     if block.kind == "call":
+        if is_told_elsewhere(block):
+            return 0
         return folded_height(block.call) if look.is_folded else 12
     if block.kind == "reasoning":
         return 1 if block.text and look.is_folded else _rows_of(block.text, look)
@@ -116,6 +123,8 @@ def _text(block: "TextBlock", look: Look) -> list[Content]:
 
 
 def _call(block: "CallBlock", look: Look) -> list[Content]:
+    if is_told_elsewhere(block):
+        return []
     return call_rows(block.call, look.width_cells, is_folded=look.is_folded)
 
 

@@ -52,8 +52,9 @@ def head_line(call: "CallView") -> str:
         return safe_text(call.error, single_line=True)
     if call.name == "ask_human":  # the question has a block of its own
         return ""
-    text = call.output[:HEAD_CHARS].strip()
-    more = call.output.strip().count("\n")
+    shown = call.stdout.head or call.stderr.head or call.output[:HEAD_CHARS]
+    text = shown.strip()
+    more = text.count("\n")
     first = safe_text(text.partition("\n")[0], single_line=True)
     return f"{first}  (+{more} lines)" if more > 0 else first
 
@@ -75,7 +76,7 @@ def _title_row(call: "CallView", width: int, *, is_folded: bool) -> Content:
     facts = [f"{word} by {by}" if by and call.outcome == "denied" else word]
     if call.has_started and call.duration_s is not None:
         facts.append(duration(call.duration_s))
-    if by and call.outcome != "denied":
+    if by and call.outcome != "denied" and call.name != "ask_human":
         facts.append(f"allowed by {by}")
     if call.edited:
         facts.append("edited")

@@ -26,6 +26,8 @@ MAIN_ARGUMENTS: Final = (
     "answer",
 )
 """Arguments that say most of a call; they come first and without their name."""
+QUIET_ARGUMENTS: Final = frozenset({"timeout_s", "session", "offset", "limit"})
+"""Arguments that are left out of the short form; the open card shows them."""
 SHORT_CHARS: Final = 400
 """Arguments in short are cut to this before they are cut to the width of a row."""
 _BY: Final[Mapping[str, str]] = {
@@ -90,7 +92,7 @@ def arguments_short(call: "CallView") -> str:
     parts = [
         _value(value) if name in MAIN_ARGUMENTS else f"{name}={_value(value)}"
         for name, value in named
-        if value not in (None, "", [], {})
+        if name not in QUIET_ARGUMENTS and value not in (None, "", [], {})
     ]
     return safe_text("  ".join(parts)[:SHORT_CHARS], single_line=True)
 

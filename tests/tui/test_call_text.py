@@ -7,7 +7,7 @@ import pytest
 from core.messages import Outcome
 from core.view_calls import CallView
 from core.vocabulary import DecidedBy
-from tui.call_rows import call_full_text, call_rows, folded_height
+from tui.call_rows import call_full_text, call_rows, folded_height, head_line
 from tui.call_text import (
     arguments_short,
     call_mark,
@@ -79,8 +79,8 @@ def test_every_decider_has_a_name(by: DecidedBy) -> None:
 
 
 def test_the_telling_argument_comes_first_and_without_its_name() -> None:
-    made = call(arguments={"timeout_s": 5, "command": "make\ntest", "cwd": ""})
-    assert arguments_short(made) == "make↵test  timeout_s=5"
+    made = call(arguments={"timeout_s": 5, "ref": 2, "command": "make\ntest", "cwd": ""})
+    assert arguments_short(made) == "make↵test  ref=2"
 
 
 def test_arguments_that_cannot_be_read_are_shown_as_they_came() -> None:
@@ -105,6 +105,12 @@ def test_nothing_of_a_call_reaches_the_screen_raw(name: str) -> None:
 def test_the_height_of_a_folded_card_is_known_without_drawing_it(output: str) -> None:
     made = ended("ok", output=output)
     assert folded_height(made) == len(call_rows(made, 80, is_folded=True))
+
+
+def test_the_head_of_a_result_is_what_the_command_printed() -> None:
+    made = ended("ok", output="exit code 0\nhello\nyou")
+    made.stdout.append("hello\nyou\n")
+    assert head_line(made) == "hello  (+1 lines)"
 
 
 def test_an_unfolded_card_shows_arguments_reasons_and_both_streams() -> None:
@@ -168,5 +174,5 @@ def test_the_step_log_leaves_columns_out_when_there_is_no_room() -> None:
         "risk",
         "by",
     ]
-    assert [column.title for column in fitting_columns(50)] == ["state"]
+    assert [column.title for column in fitting_columns(50)] == ["state", "time"]
     assert heading_row(fitting_columns(50), 50).cell_length == 50

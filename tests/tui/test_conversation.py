@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.events import StepStarted, TextStreamed
 from tests.support.app import (
     WIDE,
     FakeSession,
@@ -12,6 +13,7 @@ from tests.support.app import (
     screen_text,
     seen,
 )
+from tui.markdown_rows import markdown_rows
 from tui.panes.conversation import ConversationPane
 from tui.screens.text_view import TextViewScreen
 
@@ -124,3 +126,42 @@ async def test_rows_in_view_stay_while_far_blocks_get_their_real_height(
             await pilot.pause()
             assert screen_text(app).splitlines()[7][:64] == before
         assert not pane.end_in_view
+
+
+async def test_a_streaming_reply_is_shown_whole_at_every_moment(session: FakeSession) -> None:
+    reply = (
+        "# Plan\n\nFirst some words that are long enough to wrap in the pane, twice at least, I hope.\n\n"
+        "- one\n- two\n  - inner\n- three\n\n```python\nfor n in range(3):\n    print(n)\n```\n\nThe **end**."
+    )
+    app = make_app(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await ready(pilot, session)
+        session.feed.start("task")
+        session.feed.say(StepStarted())
+        pane = conversation_of(app)
+        for start in range(0, len(reply), 11):
+            session.feed.say(TextStreamed(text=reply[start : start + 11]))
+            await seen(pilot, session)
+            await pilot.pause()
+            expected = [
+                row.plain.rstrip() for row in markdown_rows(reply[: start + 11], pane.block_width)
+            ]
+            shown = [pane.render_line(y).text.rstrip()[2:] for y in range(2, 2 + len(expected))]
+            assert shown == expected
+
+
+async def test_a_mouse_selection_is_copied_without_gutter_and_padding(session: FakeSession) -> None:
+    app = make_app(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await ready(pilot, session)
+        session.feed.start("first words")
+        session.feed.step("second words")
+        await seen(pilot, session)
+        await pilot.pause()
+        await pilot.mouse_down(ConversationPane, offset=(4, 0))
+        await pilot.hover(ConversationPane, offset=(8, 2))
+        await pilot.mouse_up(ConversationPane, offset=(8, 2))
+        await pilot.press("ctrl+c")
+        await eventually(pilot, lambda: app.clipboard)
+        assert app.clipboard == "first words\n\nsecond"
+        assert session.asked == []

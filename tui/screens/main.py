@@ -15,17 +15,15 @@ from tui.arming import MIN_HEIGHT, MIN_WIDTH
 from tui.keys import MAIN_KEYS
 from tui.pane_messages import CardAsked, CopyAsked, FullTextAsked, NewBelow
 from tui.panes.first import FirstPane
-from tui.safe_text import safe_text
 from tui.screens.pane_choice import Layout, PaneChoice, layout_of
 from tui.widgets.composer import Composer
 from tui.widgets.decision_banner import DecisionBanner
 from tui.widgets.header import HeaderLine
 from tui.widgets.key_line import KeyLine
+from tui.widgets.queued_line import QueuedLine
 from tui.widgets.title_row import Shown, Tab, TitleRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -71,6 +69,7 @@ class MainScreen(Screen[None]):
     side = getters.query_one("#side", Horizontal)
     first = getters.query_one(FirstPane)
     composer = getters.query_one(Composer)
+    queued = getters.query_one(QueuedLine)
     banner = getters.query_one(DecisionBanner)
 
     def __init__(self) -> None:
@@ -96,7 +95,7 @@ class MainScreen(Screen[None]):
                 yield FirstPane()
             with Horizontal(id="side") as side:
                 side.display = bool(self.choice.panes)
-        yield Static(id="queued", markup=False)
+        yield QueuedLine()
         yield DecisionBanner()
         with Horizontal(id="write"):
             yield Static("> ", id="prompt", markup=False)
@@ -172,15 +171,6 @@ class MainScreen(Screen[None]):
         focusable = next((widget for widget in _all_of(pane) if widget.focusable), None)
         if focusable is not None:
             focusable.focus()
-
-    def show_queued(self, texts: "Sequence[str]") -> None:
-        """Show what was said to the run and waits for its next step."""
-        queued = self.query_one("#queued", Static)
-        queued.display = bool(texts)
-        if texts:
-            count = f"{len(texts)} messages" if len(texts) > 1 else "message"
-            text = safe_text(texts[-1], single_line=True)
-            queued.update(Content(f"{count} queued for the next step: {text}"))
 
     def show_findings(self, findings: "Findings") -> None:
         """Show what was found; without a model its keys are what one needs, so it takes focus."""

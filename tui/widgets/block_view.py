@@ -151,17 +151,16 @@ class BlockView(QuickLines, LineView):
         self.rebuild()
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
-        """Return the selected text; only the rows it covers are drawn."""
+        """Return the selected text without the gutter; only the rows it covers are drawn."""
         first = selection.start.y if selection.start else 0
-        last = selection.end.y if selection.end else self.row_count - 1
+        last = min(selection.end.y if selection.end else self.row_count, self.row_count - 1)
         rows = [
-            self._row(row, self.row_width).plain
-            for row in range(first, min(last, self.row_count - 1) + 1)
+            self._row(row, self.row_width).plain[GUTTER_CELLS:] for row in range(first, last + 1)
         ]
         if selection.end and rows:
-            rows[-1] = rows[-1][: selection.end.x]
+            rows[-1] = rows[-1][: max(selection.end.x - GUTTER_CELLS, 0)]
         if selection.start and rows:
-            rows[0] = rows[0][selection.start.x :]
+            rows[0] = rows[0][max(selection.start.x - GUTTER_CELLS, 0) :]
         return "\n".join(row.rstrip() for row in rows), "\n"
 
     def forget_rows(self, first: int, count: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.argument_repair import plain_object
-from core.json_shape import mapping_of, text_of
+from core.json_shape import kept_value, mapping_of, text_of
 from core.messages import JsonValue
 from core.tool_names import ToolNames
 
@@ -35,7 +35,9 @@ class CallSlot:
 
     def is_closed(self) -> bool:
         """Return whether the arguments are a whole object."""
-        return bool(self.parts) and plain_object(self.arguments) is not None
+        if not self.parts or self.parts[-1].rstrip()[-1:] not in ("", "}"):
+            return False  # told from the last piece: joining all of them for each one would take ever longer
+        return plain_object(self.arguments) is not None
 
     def is_open(self) -> bool:
         """Return whether the arguments have begun and are no whole object yet."""
@@ -72,7 +74,7 @@ class CallSlots:
             self.add({"index": "function_call", "function": function_call})
 
     def _slot(self, piece: Piece, name: str, arguments: str) -> CallSlot:
-        call_id, index = text_of(piece.get("id")), piece.get("index")
+        call_id, index = text_of(piece.get("id")), _index(piece.get("index"))
         known = self._by_id.get(call_id) if call_id else None
         if known is not None and not self._reuses_id(known, index, name):
             return known
@@ -130,7 +132,7 @@ class CallSlots:
             slot.name = self._joined_name(slot, name)
         for key, value in piece.items():
             if key not in _OWN_KEYS and value is not None:
-                slot.extra[key] = value  # type: ignore[assignment]  # it came out of json.loads
+                slot.extra[key] = kept_value(value)
 
     def _joined_name(self, slot: CallSlot, piece: str) -> str:
         so_far = slot.name
@@ -141,6 +143,11 @@ class CallSlots:
             return joined
         # A whole name is not joined with anything: what follows is a repeat.
         return so_far if self._names.find(so_far) is not None else joined
+
+
+def _index(value: object) -> object:
+    """Return the place a piece names, None where it is nothing that can name one."""
+    return value if isinstance(value, str | int | float) else None
 
 
 def _argument_text(value: object) -> str:

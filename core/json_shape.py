@@ -1,7 +1,13 @@
 """Reads JSON of unknown shape without trusting it: what is not of the wanted form is simply not there."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+
+from core.messages import JsonValue
+
+MAX_KEPT_DEPTH = 64
+"""Deepest nesting of what is kept. The journal's reader and writer give up at some hundred levels."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -45,3 +51,26 @@ def whole_text(text: str) -> str:
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def kept_value(value: object, depth: int = MAX_KEPT_DEPTH) -> JsonValue:
+    """Return JSON from outside in a form that can be logged and sent back.
+
+    Args:
+        value: Out of `json.loads`.
+        depth: Levels below which everything becomes None.
+
+    Returns:
+        The same value, but None for what is nested too deep and for numbers JSON has no word for.
+    """
+    if isinstance(value, str):
+        return whole_text(value)
+    if isinstance(value, int | float):
+        return value if abs(value) < math.inf else None
+    if depth <= 0:
+        return None
+    if isinstance(value, list):
+        return [kept_value(item, depth - 1) for item in value]
+    if isinstance(value, dict):
+        return {whole_text(str(key)): kept_value(item, depth - 1) for key, item in value.items()}
+    return None

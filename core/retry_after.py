@@ -37,11 +37,11 @@ def _seconds(value: str) -> float | None:
 def _until(date: str) -> float | None:
     try:
         when = email.utils.parsedate_to_datetime(date)
-    except ValueError:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # the second for offsets and years no calendar has
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def _told(text: str) -> float | None:

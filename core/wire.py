@@ -5,12 +5,11 @@ Fails closed: unless the server said that the answer is complete, nothing of it 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from core.call_reading import CallIds, CallReader, RawCall, cut_off
 from core.call_slots import CallSlots
 from core.errors import ModelStreamError
-from core.json_shape import items_of, mapping_of, text_of
+from core.json_shape import items_of, kept_value, mapping_of, text_of
 from core.messages import JsonValue, ModelReply, ReplyOutcome, ToolCall
 from core.reply_usage import UsageCount
 from core.text_calls import find_text_calls
@@ -247,7 +246,7 @@ class ReplyReader:
         for piece in items_of(delta.get("tool_calls")):
             self._slots.add(mapping_of(piece))
         if delta.get("extra_content"):
-            self._keep("extra_content", delta["extra_content"])
+            self._carry["extra_content"] = kept_value(delta["extra_content"])
         return pieces
 
     def _reasoned(self, delta: Mapping[str, object]) -> list[StreamedPiece]:
@@ -255,8 +254,9 @@ class ReplyReader:
         reasoning = text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning"))
         details = items_of(delta.get("reasoning_details"))
         if details:
-            kept = self._carry.get("reasoning_details")
-            self._keep("reasoning_details", [*(kept if isinstance(kept, list) else ()), *details])
+            kept = self._carry.setdefault("reasoning_details", [])
+            if isinstance(kept, list):
+                kept += map(kept_value, details)
             reasoning = reasoning or "".join(
                 text_of(mapping_of(item).get("text")) for item in details
             )
@@ -274,9 +274,6 @@ class ReplyReader:
             elif text_of(part.get("text")):
                 pieces += self._stream.add(text_of(part.get("text")))
         return pieces
-
-    def _keep(self, key: str, value: object) -> None:
-        self._carry[key] = cast("JsonValue", value)
 
 
 def error_payload(chunk: Mapping[str, object], event_name: str = "") -> Mapping[str, object] | None:

@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -146,3 +147,19 @@ def test_what_the_server_adds_to_a_call_is_kept() -> None:
     extra = {"google": {"thought_signature": "c2ln"}}
     reply = read_calls(piece("read_file", A, index=0, id="c", extra_content=extra))
     assert reply.calls[0].extra == {"extra_content": extra}
+
+
+@pytest.mark.parametrize("place", [[0], {"a": 1}, True, -1, 1.5, float("nan"), "x"])
+def test_an_odd_place_is_no_reason_to_lose_a_call(place: Any) -> None:
+    assert told(read_calls(piece("read_file", A, index=place, id="c"))) == [READ_A]
+
+
+def test_a_call_in_very_many_named_pieces_is_read_in_time_that_grows_with_its_length() -> None:
+    started_s = time.process_time()
+    words = [piece("write_file", "x" * 40, index=0, id="c") for _ in range(10_000)]
+    start, end = '{"path":"a","content":"', '"}'
+    reply = read_calls(
+        piece("write_file", start, index=0, id="c"), *words, piece(None, end, index=0)
+    )
+    assert told(reply) == [("write_file", {"path": "a", "content": "x" * 400_000})]
+    assert time.process_time() - started_s < 1.5

@@ -72,9 +72,10 @@ def read_text(path: Path) -> str:
         ConfigError: It cannot be read, is no UTF-8 text, or is too large.
     """
     try:
-        if path.stat().st_size > MAX_SIZE_BYTES:
+        with path.open("rb") as stream:  # a pipe or a device does not tell its size
+            raw = stream.read(MAX_SIZE_BYTES + 1)
+        if len(raw) > MAX_SIZE_BYTES:
             raise ConfigError(f"{path} is larger than 1 MiB.", hint="Move it away and start anew.")
-        raw = path.read_bytes()
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -145,6 +145,10 @@ def parse_rules(text: str, name: str, today: date | None = None) -> tuple[Rule, 
         raise ConfigError(
             f"{name}, line {where}: {error}.", hint="Nothing of it is used."
         ) from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{name}: a value is too long or nested too deep.", hint="Nothing of it is used."
+        ) from error
     try:
         file = RuleFile.model_validate(raw)
     except ValidationError as error:

@@ -6,9 +6,9 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from core.errors import HandrailError
+from core.errors import HandrailError, StoreError
 from tui.arguments import OneLineParser, new_parser, split_command
-from tui.console import report, tell
+from tui.console import open_closed_streams, report, tell
 from tui.exits import ANSWERED, INTERRUPTED, exit_code_of
 
 COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config", "policy")
@@ -31,6 +31,7 @@ class Command(Protocol):
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    open_closed_streams()
     sys.exit(run_command(sys.argv[1:]))
 
 
@@ -44,18 +45,25 @@ def run_command(words: Sequence[str]) -> int:
         Exit code.
     """
     name, rest = split_command(words, frozenset(COMMANDS))
+    try:
+        return _run(name, rest)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has gone: end quietly, as other programs do
+        return INTERRUPTED
+    except StoreError as error:  # nor could its report be written
+        return exit_code_of(error)
+
+
+def _run(name: str, words: Sequence[str]) -> int:
     command = cast("Command", importlib.import_module(f"tui.commands.{name}"))
     try:
-        options = _parsed(name, command, rest)
+        options = _parsed(name, command, words)
         if getattr(options, "version", False):
             return _tell_version()
         return command.run(options)
     except HandrailError as error:
-        return _report(error, name, rest)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        return _reader_gone()
+        return _report(error, name, words)
 
 
 def _parsed(name: str, command: Command, words: Sequence[str]) -> Namespace:
@@ -86,14 +94,6 @@ def _report(error: HandrailError, name: str, words: Sequence[str]) -> int:
 
         print_failed_run(error, code)
     return code
-
-
-def _reader_gone() -> int:
-    """End quietly when whoever read our output has gone, as other command-line programs do."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -56,10 +56,11 @@ def load_answers(path: Path) -> PreparedAnswers:
         ConfigError: It cannot be read or holds something else.
     """
     try:
-        if path.stat().st_size > MAX_SIZE_BYTES:
+        with path.open("rb") as stream:  # a pipe or a device does not tell its size
+            data = stream.read(MAX_SIZE_BYTES + 1)
+        if len(data) > MAX_SIZE_BYTES:
             raise ConfigError(f"{path} is larger than 1 MiB.")
-        text = path.read_text(encoding="utf-8")
-        file = AnswersFile.model_validate(tomllib.loads(text))
+        file = AnswersFile.model_validate(tomllib.loads(data.decode("utf-8")))
     except OSError as error:
         raise ConfigError(f"The answers file {path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:

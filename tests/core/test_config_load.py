@@ -162,3 +162,9 @@ def test_the_first_look_takes_theme_and_keys_and_no_offence(tmp_path: Path) -> N
     assert (look.theme, look.keys) == ("light", {"app.quit": "ctrl+x"})
     for broken in ("[ui\n", "ui = 3\n", "[ui]\ntheme = 3\n"):
         assert first_look(environment(tmp_path, broken)).theme == ""
+
+
+def test_a_file_that_never_ends_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").symlink_to("/dev/zero")
+    with pytest.raises(ConfigError, match="larger than 1 MiB"):
+        load_configuration(environment={"HANDRAIL_CONFIG_DIR": str(tmp_path)})

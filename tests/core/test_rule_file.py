@@ -104,3 +104,15 @@ def test_a_link_a_folder_or_a_pipe_is_no_rule_file(tmp_path):
 def test_parsing_raises_one_clear_error():
     with pytest.raises(ConfigError, match="p, line 1"):
         parse_rules("x", "p")
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 30_000, "a = " + "9" * 30_000, "a = " + "{a=" * 9_000]
+)
+def test_a_file_no_reader_can_take_is_one_clear_error(tmp_path, text):
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    path.chmod(0o600)
+    problem = load_rules(path).problem
+    assert problem is not None
+    assert str(path) in problem.line()

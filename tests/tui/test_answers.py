@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,15 @@ def test_a_wrong_file_is_named(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml"):
         load_answers(tmp_path / "gone.toml")
+
+
+def test_what_never_ends_is_refused_and_a_pipe_is_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="1 MiB"):
+        load_answers(Path("/dev/zero"))
+    reading, writing = os.pipe()
+    os.write(writing, FILE.encode())
+    os.close(writing)
+    try:
+        assert len(load_answers(Path(f"/dev/fd/{reading}")).entries) == 2
+    finally:
+        os.close(reading)

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from tui.safe_text import CONTROL, HIDDEN, is_safe
+from tui.safe_text import AFTER_SYMBOL, CONTROL, HIDDEN, is_safe
 
 _BAD_CELL: Final = re.compile(f"[{CONTROL}\t\n{HIDDEN}]")
 
@@ -45,6 +45,6 @@ def _same_width(found: re.Match[str]) -> str:
     character = found.group()
     if character == "\u3000":
         return "  "
-    if character == "\ufe0f":
+    if character in AFTER_SYMBOL:
         return character
     return "\ufffd" * cell_len(character)

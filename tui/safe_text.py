@@ -7,6 +7,7 @@ reading. Both become marks such as `<U+202E>`; everything else stays as it is. N
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import groupby
 from typing import Final
 
 FOLD_BLANKS: Final = 16
@@ -17,6 +18,8 @@ FOLD_SAME: Final = 40
 """Longest run of one other character that is shown as it is when folding."""
 FOLD_WORD: Final = 600
 """Longest text without a blank that is shown whole when folding."""
+FOLD_MARKS: Final = 4
+"""Most marks on one letter that are shown as they are when folding; Tibetan needs that many."""
 KEPT_OF_WORD: Final = 120
 """Characters kept at either end of a folded word."""
 
@@ -24,13 +27,20 @@ CONTROL: Final = r"\x00-\x08\x0b-\x1f\x7f"
 HIDDEN: Final = (
     r"\x80-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f"
     r"\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U0001f3fb-\U0001f3ff"
+    r"\U000e0000-\U000e0fff"
 )
-"""C1, blanks that are not a space, format characters, fillers, selectors, tags and surrogates.
+"""C1, blanks that are not a space, format characters, fillers, selectors, skin tones, tags and surrogates.
+
+A skin tone counts as no cell in our own reckoning and as two in most terminals: a run of them would push what follows
+off the screen.
 
 Source: Unicode 16, categories Cc, Cf, Zs, Zl, Zp and Default_Ignorable_Code_Point, less the visible Arabic and Kaithi
 number signs, plus U+2800 and U+1D159, which are drawn as blanks.
 """
+
+AFTER_SYMBOL: Final = frozenset("\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+"""Shown as they are behind a symbol, which they change."""
 
 _BAD_ASCII: Final = re.compile(f"[{CONTROL}]")
 _BAD: Final = re.compile(f"[{CONTROL}{HIDDEN}]")
@@ -44,9 +54,8 @@ _SAME_RUN: Final = re.compile(
 )
 _BLANK_LINES: Final = re.compile(rf"(?:[ \t]*\n){{{FOLD_LINES + 1},}}")
 _LONG_WORD: Final = re.compile(rf"\S{{{FOLD_WORD + 1},}}")
-_MARKS_STACKED: Final = re.compile(
-    "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{5,}"
-)
+_MARKS_STACKED: Final = re.compile(rf"[^\x00-\x7f\w]{{{FOLD_MARKS + 1},}}")
+"""Where stacked marks may be: a mark is neither letter nor digit."""
 
 
 def is_safe(text: str) -> bool:
@@ -89,11 +98,11 @@ def _mark(found: re.Match[str]) -> str:
 
 
 def _mark_in(text: str) -> Callable[[re.Match[str]], str]:
-    """Return a marker that leaves the emoji selector after a symbol alone."""
+    """Return a marker that leaves the emoji selector and one skin tone after a symbol alone."""
 
     def mark(found: re.Match[str]) -> str:
         before = text[found.start() - 1] if found.start() else ""
-        if found.group() == "\ufe0f" and before and unicodedata.category(before) == "So":
+        if found.group() in AFTER_SYMBOL and before and unicodedata.category(before) == "So":
             return found.group()
         return _mark(found)
 
@@ -102,9 +111,18 @@ def _mark_in(text: str) -> Callable[[re.Match[str]], str]:
 
 def _fold(text: str) -> str:
     text = _BLANK_LINES.sub(_fold_lines, text)
-    text = _MARKS_STACKED.sub(lambda found: f"{found.group()[0]}<{len(found.group())} marks>", text)
+    text = _MARKS_STACKED.sub(_fold_marks, text)
     text = _SAME_RUN.sub(_fold_run, text)
     return _LONG_WORD.sub(_fold_word, text)
+
+
+def _fold_marks(found: re.Match[str]) -> str:
+    folded = ""
+    for are_marks, run in groupby(found.group(), lambda each: unicodedata.category(each)[0] == "M"):
+        whole = "".join(run)
+        stacked = are_marks and len(whole) > FOLD_MARKS
+        folded += f"{whole[0]}<{len(whole)} marks>" if stacked else whole
+    return folded
 
 
 def _fold_lines(found: re.Match[str]) -> str:

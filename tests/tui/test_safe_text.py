@@ -12,7 +12,7 @@ from textual.color import Color
 from tests.conformance.redteam import load
 from tests.conformance.redteam_case import text_of
 from tui.line_filter import SafeLineFilter
-from tui.safe_text import is_safe, safe_text
+from tui.safe_text import AFTER_SYMBOL, is_safe, safe_text
 
 FILE = Path(__file__).parents[1] / "conformance" / "data" / "redteam.yaml"
 BLACK = Color(0, 0, 0)
@@ -61,11 +61,15 @@ def acts(text: str) -> list[str]:
         ("\u3000\u3000你好", "    你好"),
         ("rm\u3000-rf", "rm<U+3000>-rf"),
         ("e\u0301", "e\u0301"),
+        ("👍🏽 👧🏿", "👍🏽 👧🏿"),
+        ("👦" + "🏻" * 50 + "; rm x", "👦<U+1F3FB x50>; rm x"),
+        ("👦🏻🏿🏻; rm x", "👦🏻<U+1F3FF><U+1F3FB>; rm x"),
+        ("a🏻", "a<U+1F3FB>"),
     ],
 )
 def test_what_acts_or_hides_becomes_a_mark_and_the_rest_stays(text, shown):
     assert safe_text(text) == shown
-    assert is_safe(text) == (text == shown and "\ufe0f" not in text)
+    assert is_safe(text) == (text == shown and not AFTER_SYMBOL & set(text))
 
 
 def test_markup_is_left_as_it_is_for_the_widget_to_show_literally():
@@ -201,3 +205,16 @@ def test_the_texts_of_the_hostile_cases_are_inert_and_their_last_words_can_be_re
     assert acts(shown) == []
     assert len(shown) < 2_000
     assert re.findall(r"[!-~]+", text)[-1][-8:] in shown
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u0301", "\u0e49", "\u0941", "\u0903", "\u3099", "\u0651", "\u05bc"]
+)
+def test_stacked_marks_of_any_script_are_folded_and_ordinary_ones_are_not(mark):
+    assert safe_text(f"a{mark * 300}; rm", fold=True) == f"a{mark}<300 marks>; rm"
+    assert safe_text(f"a{mark * 2}b{mark}", fold=True) == f"a{mark * 2}b{mark}"
+
+
+def test_symbols_between_marks_are_not_folded():
+    text = "←→↑↓⇐⇒⇑⇓" + "\u0301" * 2 + "─━│┃┄┅"
+    assert safe_text(text, fold=True) == text

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from bench.figure import Figure
+from core.chat.request_body import BodyBuilder
 from core.messages import (
     AssistantMessage,
     JsonObject,
@@ -16,7 +17,6 @@ from core.messages import (
     UserMessage,
 )
 from core.provider import ProviderFlags
-from core.request_body import BodyBuilder
 
 MESSAGES = 1000
 RUNS = 15

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 
 from bench.figure import Figure
-from core.call_reading import CallIds
-from core.sse import SseDecoder
-from core.tool_names import ToolNames
-from core.wire import ReadingRules, ReplyReader
+from core.chat.call_reading import CallIds
+from core.chat.sse import SseDecoder
+from core.chat.tool_names import ToolNames
+from core.chat.wire import ReadingRules, ReplyReader
 
 CHUNKS = 4000
 RUNS = 5

@@ -1,6 +1,6 @@
 """What a conversation is made of: calls, images, results and replies, free of any wire form.
 
-`core.wire` turns these into the body of a request; nothing here knows how a server spells them.
+`core.chat.wire` turns these into the body of a request; nothing here knows how a server spells them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ class ModelReply:
     finish_reason: str = ""
     """As the server gave it, "" if it gave none."""
     warnings: tuple[str, ...] = ()
-    """Names from `core.wire`: no_finish_reason, invalid_utf8 and the like."""
+    """Names from `core.chat.wire`: no_finish_reason, invalid_utf8 and the like."""
     reason: str = ""
     """For refused: content_filter or refusal."""
     message: str = ""

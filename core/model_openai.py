@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from core.chat_model import ChatModel
-from core.learned_flags import FlagStore
-from core.model_connection import ConnectionFailedError, HttpAnswer
-from core.model_options import NO_KEY, ModelOptions
+from core.chat.connection import ConnectionFailedError, HttpAnswer
+from core.chat.learned_flags import FlagStore
+from core.chat.model import ChatModel
+from core.chat.options import NO_KEY, ModelOptions
+from core.chat.request_body import BodyBuilder
 from core.ports import Clock
 from core.provider import is_loopback
-from core.request_body import BodyBuilder
 from core.tokens import TokenCounter
 
 if TYPE_CHECKING:

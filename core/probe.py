@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from core.chat.json_shape import count_of, items_of, mapping_of, text_of
+from core.chat.options import ModelOptions
 from core.errors import ModelRefusedError
-from core.json_shape import count_of, items_of, mapping_of, text_of
 from core.messages import ModelRequest, ToolSpec, UserMessage
-from core.model_options import ModelOptions
 from core.provider import named_provider
 from core.small_http import fetch_json
 

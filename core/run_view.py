@@ -11,25 +11,16 @@ from typing import Any, Literal, TypeAlias
 from core import decision as dec
 from core import events as ev
 from core import surroundings as sur
-from core import (
-    view_browser,
-    view_calls,
-    view_conversation,
-    view_decisions,
-    view_header,
-    view_memory,
-    view_sandbox,
-    view_steps,
-)
 from core.record import Record
-from core.view_browser import BrowserView
-from core.view_calls import CallsView
-from core.view_conversation import ConversationView
-from core.view_decisions import DecisionsView, NoticesView
-from core.view_header import HeaderView
-from core.view_memory import MemoryView
-from core.view_sandbox import SandboxView
-from core.view_steps import StepsView
+from core.view import browser, calls, conversation, decisions, header, memory, sandbox, steps
+from core.view.browser import BrowserView
+from core.view.calls import CallsView
+from core.view.conversation import ConversationView
+from core.view.decisions import DecisionsView, NoticesView
+from core.view.header import HeaderView
+from core.view.memory import MemoryView
+from core.view.sandbox import SandboxView
+from core.view.steps import StepsView
 
 Part: TypeAlias = Literal[
     "header", "conversation", "steps", "memory", "browser", "sandbox", "decisions"
@@ -112,22 +103,18 @@ RUN: Parts = frozenset({"header", "conversation", "steps", "memory"})
 
 def _session_opened(view: RunView, record: Record, event: ev.SessionOpened) -> Parts:
     del record
-    view_header.open_session(view.header, event)
+    header.open_session(view.header, event)
     view.memory.revision += 1
     return MEMORY
 
 
 def _journal_recovered(view: RunView, record: Record, event: ev.JournalRecovered) -> Parts:
-    view_conversation.tell(
-        view.conversation, view_decisions.tell_recovery(view.notices, record, event)
-    )
+    conversation.tell(view.conversation, decisions.tell_recovery(view.notices, record, event))
     return TALK
 
 
 def _notice_raised(view: RunView, record: Record, event: ev.NoticeRaised) -> Parts:
-    view_conversation.tell(
-        view.conversation, view_decisions.raise_notice(view.notices, record, event)
-    )
+    conversation.tell(view.conversation, decisions.raise_notice(view.notices, record, event))
     return TALK
 
 
@@ -138,9 +125,9 @@ def _mode_changed(view: RunView, record: Record, event: ev.ModeChanged) -> Parts
 
 
 def _run_started(view: RunView, record: Record, event: ev.RunStarted) -> Parts:
-    view_header.start_run(view.header, record, event)
-    view_conversation.begin_run(view.conversation, record, event)
-    view_steps.list_run(view.steps, record, event)
+    header.start_run(view.header, record, event)
+    conversation.begin_run(view.conversation, record, event)
+    steps.list_run(view.steps, record, event)
     view.memory.revision += 1
     return RUN
 
@@ -153,16 +140,16 @@ def _run_paused(view: RunView, record: Record, event: ev.RunPaused) -> Parts:
 
 def _run_resumed(view: RunView, record: Record, event: ev.RunResumed) -> Parts:
     del record
-    view_header.resume_run(view.header, event)
+    header.resume_run(view.header, event)
     return HEADER
 
 
 def _run_ended(view: RunView, record: Record, event: ev.RunEnded) -> Parts:
-    view_calls.close_calls(view.calls, record.run_id)
-    view_header.end_run(view.header, event)
-    view_steps.close_step(view.steps)
-    failed = view_calls.failed_calls(view.calls, record.run_id)
-    view_conversation.add_result(view.conversation, record, event, failed)
+    calls.close_calls(view.calls, record.run_id)
+    header.end_run(view.header, event)
+    steps.close_step(view.steps)
+    failed = calls.failed_calls(view.calls, record.run_id)
+    conversation.add_result(view.conversation, record, event, failed)
     view.memory.revision += 1
     return RUN
 
@@ -170,131 +157,131 @@ def _run_ended(view: RunView, record: Record, event: ev.RunEnded) -> Parts:
 def _step_started(view: RunView, record: Record, event: ev.StepStarted) -> Parts:
     del event
     view.header.step = record.step
-    view_conversation.begin_step(view.conversation)
-    view_steps.start_step(view.steps, record)
+    conversation.begin_step(view.conversation)
+    steps.start_step(view.steps, record)
     return CALLS
 
 
 def _step_ended(view: RunView, record: Record, event: ev.StepEnded) -> Parts:
     del record
-    view_steps.end_step(view.steps, event)
+    steps.end_step(view.steps, event)
     return frozenset({"steps"})
 
 
 def _context_built(view: RunView, record: Record, event: ev.ContextBuilt) -> Parts:
     del record
-    view_header.note_context(view.header, event)
-    view_memory.note_built(view.memory, event)
+    header.note_context(view.header, event)
+    memory.note_built(view.memory, event)
     return MEMORY
 
 
 def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) -> Parts:
     del record
     view.header.waits_for = "model"
-    view_memory.note_request(view.memory, event)
+    memory.note_request(view.memory, event)
     return MEMORY
 
 
 def _model_retried(view: RunView, record: Record, event: ev.ModelRetried) -> Parts:
     del record
-    view_header.note_retry(view.header, event)
-    view_conversation.reset_stream(view.conversation)
+    header.note_retry(view.header, event)
+    conversation.reset_stream(view.conversation)
     return frozenset({"header", "conversation"})
 
 
 def _text_streamed(view: RunView, record: Record, event: ev.TextStreamed) -> Parts:
-    view_conversation.stream_text(view.conversation, record, event)
+    conversation.stream_text(view.conversation, record, event)
     return TALK
 
 
 def _reasoning_streamed(view: RunView, record: Record, event: ev.ReasoningStreamed) -> Parts:
-    view_conversation.stream_reasoning(view.conversation, record, event)
+    conversation.stream_reasoning(view.conversation, record, event)
     return TALK
 
 
 def _model_replied(view: RunView, record: Record, event: ev.ModelReplied) -> Parts:
-    view_header.note_reply(view.header, event)
-    view_conversation.settle_reply(view.conversation, record, event)
-    view_steps.note_step_reply(view.steps, event)
-    view_calls.list_calls(view.calls, record, event)
+    header.note_reply(view.header, event)
+    conversation.settle_reply(view.conversation, record, event)
+    steps.note_step_reply(view.steps, event)
+    calls.list_calls(view.calls, record, event)
     _list(view, record, *(call.id for call in event.calls))
     view.memory.revision += 1
     return RUN
 
 
 def _tool_proposed(view: RunView, record: Record, event: ev.ToolProposed) -> Parts:
-    view_calls.judge_call(view.calls, record, event)
+    calls.judge_call(view.calls, record, event)
     return _list(view, record, event.call_id)
 
 
 def _decision_opened(view: RunView, record: Record, event: dec.DecisionOpened) -> Parts:
-    view_calls.hold_call(view.calls, record, event)
-    view_decisions.open_decision(view.decisions, record, event)
+    calls.hold_call(view.calls, record, event)
+    decisions.open_decision(view.decisions, record, event)
     changed = _list(view, record, event.prompt.call_id)
-    view_conversation.ask_question(view.conversation, record, event)
+    conversation.ask_question(view.conversation, record, event)
     return changed | {"decisions"}
 
 
 def _decision_closed(view: RunView, record: Record, event: dec.DecisionClosed) -> Parts:
     del record
-    view_calls.release_call(view.calls, event)
-    view_decisions.close_decision(view.decisions, event)
-    view_conversation.answer_question(view.conversation, event)
+    calls.release_call(view.calls, event)
+    decisions.close_decision(view.decisions, event)
+    conversation.answer_question(view.conversation, event)
     return CALLS | {"decisions"}
 
 
 def _call_intended(view: RunView, record: Record, event: ev.CallIntended) -> Parts:
-    view_calls.start_call(view.calls, record, event)
+    calls.start_call(view.calls, record, event)
     return _list(view, record, event.call_id)
 
 
 def _tool_output_received(view: RunView, record: Record, event: ev.ToolOutputReceived) -> Parts:
-    view_calls.add_output(view.calls, record, event)
+    calls.add_output(view.calls, record, event)
     return _list(view, record, event.call_id)
 
 
 def _tool_ended(view: RunView, record: Record, event: ev.ToolEnded) -> Parts:
-    view_calls.end_call(view.calls, record, event)
+    calls.end_call(view.calls, record, event)
     view.memory.revision += 1
     return _list(view, record, event.call_id) | {"memory"}
 
 
 def _message_steered(view: RunView, record: Record, event: ev.MessageSteered) -> Parts:
-    view_conversation.add_message(view.conversation, record, event)
+    conversation.add_message(view.conversation, record, event)
     view.memory.revision += 1
     return frozenset({"conversation", "memory"})
 
 
 def _memory_edited(view: RunView, record: Record, event: ev.MemoryEdited) -> Parts:
     del record
-    view_memory.note_edit(view.memory, event)
+    memory.note_edit(view.memory, event)
     return frozenset({"memory"})
 
 
 def _browser_snapshotted(view: RunView, record: Record, event: sur.BrowserSnapshotted) -> Parts:
-    view_browser.show_snapshot(view.browser, record, event)
+    browser.show_snapshot(view.browser, record, event)
     return BROWSER
 
 
 def _browser_changed(view: RunView, record: Record, event: sur.BrowserChanged) -> Parts:
     del record
-    view_browser.change_browser(view.browser, event)
+    browser.change_browser(view.browser, event)
     return BROWSER
 
 
 def _sandbox_changed(view: RunView, record: Record, event: sur.SandboxChanged) -> Parts:
     del record
-    view_sandbox.change_sandbox(view.sandbox, event)
+    sandbox.change_sandbox(view.sandbox, event)
     return SANDBOX
 
 
 def _list(view: RunView, record: Record, *call_ids: str) -> Parts:
     """Let every pane that lists calls know these; returns the parts that changed."""
-    view_conversation.show_calls(view.conversation, record, view.calls, *call_ids)
-    view_steps.list_new_calls(view.steps, record, view.calls, *call_ids)
+    conversation.show_calls(view.conversation, record, view.calls, *call_ids)
+    steps.list_new_calls(view.steps, record, view.calls, *call_ids)
     changed = CALLS
     for call_id in call_ids:
-        if view_sandbox.list_command(view.sandbox, view.calls, call_id):
+        if sandbox.list_command(view.sandbox, view.calls, call_id):
             changed = CALLS_AND_SANDBOX
     return changed
 

@@ -10,7 +10,7 @@ from tui.decision_desk import DecisionDesk, is_large_enough
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from core.view_decisions import DecisionsView
+    from core.view.decisions import DecisionsView
     from tui.app import HandrailApp
     from tui.screens.armed import ArmedScreen
     from tui.screens.dialog_end import DialogEnd

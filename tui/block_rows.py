@@ -12,7 +12,7 @@ from tui.safe_text import safe_text
 from tui.wrapping import wrap
 
 if TYPE_CHECKING:
-    from core.view_conversation import (
+    from core.view.conversation import (
         Block,
         CallBlock,
         NoticeBlock,

@@ -12,7 +12,7 @@ from tui.safe_text import safe_text
 
 if TYPE_CHECKING:
     from core.messages import JsonValue
-    from core.view_calls import CallView
+    from core.view.calls import CallView
 
 MAX_OPEN_ROWS: Final = 200
 """An unfolded part is cut after this many rows; the full text opens by key."""

@@ -10,7 +10,7 @@ from tui.safe_text import safe_text
 
 if TYPE_CHECKING:
     from core.messages import JsonValue
-    from core.view_calls import CallView
+    from core.view.calls import CallView
     from core.vocabulary import DecidedBy
 
 MAIN_ARGUMENTS: Final = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from tui.arming import MIN_HEIGHT, MIN_WIDTH, QUIET_BEFORE_FOCUS_S, may_take_focus
 
 if TYPE_CHECKING:
-    from core.view_decisions import DecisionsView, WaitingDecision
+    from core.view.decisions import DecisionsView, WaitingDecision
     from tui.screens.armed import ArmedScreen
     from tui.screens.dialog_end import DialogContext, DialogEnd
     from tui.session_port import SessionLike

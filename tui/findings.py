@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
+from core.chat.options import OPENAI_BASE_URL
 from core.config_load import Configuration
 from core.errors import ConfigError
-from core.model_options import OPENAI_BASE_URL
 from core.probe import LocalServer, find_local_servers
 from tui.fixes import install_chromium, use_server
 from tui.health import HealthRow, run_checks

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.chat.options import OPENAI_BASE_URL, ModelOptions, model_options
 from core.config_layers import config_dir, state_dir
 from core.config_load import Configuration
 from core.errors import ConfigError
-from core.model_options import OPENAI_BASE_URL, ModelOptions, model_options
 from core.provider import Provider, find_provider
 from core.secrets import ApiKey, Keyring, find_api_key, system_keyring
 
@@ -83,7 +83,7 @@ def built_model(configuration: Configuration, choice: ModelChoice) -> "OpenAIMod
     Raises:
         ConfigError: The provider does not exist.
     """
-    from core.learned_flags import FileFlagStore
+    from core.chat.learned_flags import FileFlagStore
     from core.model_openai import OpenAIModel
 
     return OpenAIModel(

@@ -79,7 +79,7 @@ class SessionHost:
             self._start(self._work(self.session, text), name="run")
 
     def note_entered(self, steered: int) -> None:
-        """Take what entered the run off the queue; `steered` as in `core.view_conversation`."""
+        """Take what entered the run off the queue; `steered` as in `core.view.conversation`."""
         del self.queued[: steered - self._entered]
         self._entered = steered
 

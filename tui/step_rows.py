@@ -11,7 +11,7 @@ from tui.call_text import arguments_short, call_mark, call_state, decider, dolla
 from tui.safe_text import safe_text
 
 if TYPE_CHECKING:
-    from core.view_steps import StepRow
+    from core.view.steps import StepRow
 
 _MUTED: Final = "$text-muted"
 MIN_WHAT_CELLS: Final = 24

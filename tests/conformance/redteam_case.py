@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
-from core.argument_repair import read_arguments
 from core.assessment import OriginText, Situation
+from core.chat.argument_repair import read_arguments
+from core.chat.tool_names import ToolNames
 from core.messages import ToolSpec
 from core.policy import judge
 from core.ports import CallFacts, ElementFacts
 from core.risk import ASSESSORS, assess
 from core.rule_file import RuleSet, load_rules
-from core.tool_names import ToolNames
 from core.vocabulary import Mode, Verdict
 from tools.ask_human import AskHuman
 from tools.browser.tool import BrowserTool

@@ -7,19 +7,19 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.chat.connection import TimeOuts
+from core.chat.failure import next_step
+from core.chat.options import ModelOptions
+from core.chat.request_body import BodyBuilder
+from core.chat.tool_names import ToolNames
 from core.errors import ContextTooLongError, ModelError, ModelStreamError
 from core.event_log import SystemClock
 from core.events import ModelAdapted, TextStreamed
 from core.loop_guard import LoopGuard
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolSpec, UserMessage
-from core.model_connection import TimeOuts
-from core.model_failure import next_step
 from core.model_openai import OpenAIModel
-from core.model_options import ModelOptions
 from core.provider import Provider, ProviderFlags
-from core.request_body import BodyBuilder
 from core.tokens import TokenCounter
-from core.tool_names import ToolNames
 from tests.conformance.wire_answers import script_of
 from tests.support.model_server import ModelServer
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.argument_repair import MAX_ARGUMENT_BYTES, plain_object, read_arguments
+from core.chat.argument_repair import MAX_ARGUMENT_BYTES, plain_object, read_arguments
 
 JSON = st.recursive(
     st.none()

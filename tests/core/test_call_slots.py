@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from core.call_reading import CallIds
+from core.chat.call_reading import CallIds
 from tests.support.reply_reading import Reading, piece, read_calls, told
 
 A, B, DOT = '{"path":"a"}', '{"path":"b"}', '{"path":"."}'

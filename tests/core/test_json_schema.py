@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from core.json_schema import SchemaCheck
+from core.chat.json_schema import SchemaCheck
 
 INTEGER = {"type": "integer"}
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from core.chat.json_shape import MAX_KEPT_DEPTH, kept_value
 from core.event_log import EventLog, SystemClock
 from core.events import ModelReplied
 from core.journal import encode, read_lines
-from core.json_shape import MAX_KEPT_DEPTH, kept_value
 from core.messages import ModelReply
 from tests.support.reply_reading import Reading, piece
 

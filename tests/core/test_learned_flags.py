@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.learned_flags import FileFlagStore, FlagStore, MemoryFlagStore
+from core.chat.learned_flags import FileFlagStore, FlagStore, MemoryFlagStore
 
 URL = "http://127.0.0.1:11434/v1"
 

@@ -3,15 +3,15 @@ from typing import Any
 
 import pytest
 
+from core.chat.asked import AskedFor
+from core.chat.failure import Failure, classify, next_step
+from core.chat.failure_reading import HttpFailure, mask_keys, said_message
 from core.errors import (
     ContextTooLongError,
     ModelOverloadedError,
     ModelRefusedError,
     ModelUnreachableError,
 )
-from core.failure_reading import HttpFailure, mask_keys, said_message
-from core.model_asked import AskedFor
-from core.model_failure import Failure, classify, next_step
 from core.provider import ProviderFlags, with_learned
 
 PARAMETERS = frozenset(

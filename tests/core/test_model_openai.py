@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.chat.options import model_options
 from core.events import ModelRequested, TextStreamed
 from core.messages import (
     AssistantMessage,
@@ -21,7 +22,6 @@ from core.messages import (
     ToolMessage,
 )
 from core.model_openai import OpenAIModel
-from core.model_options import model_options
 from tests.support.asked_model import (
     KEY,
     REQUEST,

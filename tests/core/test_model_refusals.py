@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from core.chat.learned_flags import MemoryFlagStore
+from core.chat.options import model_options
 from core.errors import (
     ConfigError,
     ContextTooLongError,
@@ -13,12 +15,10 @@ from core.errors import (
     ModelUnreachableError,
 )
 from core.events import ModelAdapted, ModelRetried
-from core.learned_flags import MemoryFlagStore
 from core.messages import (
     UserMessage,
 )
 from core.model_openai import OpenAIModel
-from core.model_options import model_options
 from core.provider import named_provider
 from tests.support.asked_model import (
     KEY,

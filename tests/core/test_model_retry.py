@@ -4,10 +4,10 @@ from email.utils import format_datetime
 
 import pytest
 
+from core.chat.failure import Failure
+from core.chat.retry import MAX_REQUESTS, RetryBudget
+from core.chat.retry_after import asked_wait_s
 from core.errors import ModelOverloadedError, ModelRefusedError, ModelUnreachableError
-from core.model_failure import Failure
-from core.model_retry import MAX_REQUESTS, RetryBudget
-from core.retry_after import asked_wait_s
 from tests.support.fake_clock import FakeClock
 
 PASSING = Failure(error=ModelOverloadedError("busy"), may_pass=True)

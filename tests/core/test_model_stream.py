@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
+from core.chat.connection import TimeOuts
 from core.errors import (
     ContextTooLongError,
     ModelStreamError,
 )
-from core.model_connection import TimeOuts
 from tests.support.asked_model import made, reply_of, shown_and_raised
 from tests.support.model_server import ModelServer, hang, raw
 from tests.support.model_turns import DONE, Abort, Pause, Piece, chunk, event, usage

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from core.chat.options import model_options
 from core.errors import ModelRefusedError, ModelUnreachableError
-from core.model_options import model_options
 from core.probe import find_local_servers, probe_model
 from core.small_http import fetch_json
 from tests.support.model_server import ModelServer, hang, http_error, raw, text

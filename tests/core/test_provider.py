@@ -2,9 +2,9 @@ from dataclasses import fields
 
 import pytest
 
+from core.chat.connection import LOCAL_TIME_OUTS
+from core.chat.options import OPENAI_BASE_URL, model_options
 from core.errors import ConfigError
-from core.model_connection import LOCAL_TIME_OUTS
-from core.model_options import OPENAI_BASE_URL, model_options
 from core.provider import (
     ProviderFlags,
     find_provider,

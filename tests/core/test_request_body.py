@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.chat.request_body import BodyBuilder
 from core.messages import (
     AssistantMessage,
     Image,
@@ -17,7 +18,6 @@ from core.messages import (
     UserMessage,
 )
 from core.provider import ProviderFlags
-from core.request_body import BodyBuilder
 from tests.support.reply_reading import TOOLS, spec
 
 CALL = ToolCall(id="c1", name="read_file", arguments={"path": "a"}, raw_arguments='{"path": "a"}')

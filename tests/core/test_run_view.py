@@ -22,7 +22,7 @@ from core.events import (
 from core.messages import Image, ToolCall
 from core.run_view import REDUCERS, UNSHOWN, RunView, reduce, reduce_all
 from core.surroundings import BrowserChanged, BrowserSnapshotted, Element, SandboxChanged
-from core.view_browser import MESSAGES_KEPT
+from core.view.browser import MESSAGES_KEPT
 from tests.support.fake_clock import FakeClock
 from tests.support.feed import Feed
 

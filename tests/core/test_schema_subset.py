@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from core.chat.schema_subset import reduced_schema
 from core.messages import JsonObject
-from core.schema_subset import reduced_schema
 
 FORBIDDEN = {
     "$schema",

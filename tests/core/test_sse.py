@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sse import EventTooLongError, ServerEvent, SseDecoder
+from core.chat.sse import EventTooLongError, ServerEvent, SseDecoder
 
 
 def decoded(*pieces: bytes) -> list[ServerEvent]:

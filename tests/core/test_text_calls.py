@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from core.text_calls import may_be_call
+from core.chat.text_calls import may_be_call
 from tests.support.reply_reading import Reading, read_text, told
 
 A = '{"name": "read_file", "arguments": {"path": "a"}}'

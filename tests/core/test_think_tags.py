@@ -1,6 +1,6 @@
 import pytest
 
-from core.think_tags import ThinkSplitter, split_unopened
+from core.chat.think_tags import ThinkSplitter, split_unopened
 
 
 def split(*pieces: str) -> tuple[str, str]:

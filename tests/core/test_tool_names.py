@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.tool_names import MAX_TOOLS, ToolNames
+from core.chat.tool_names import MAX_TOOLS, ToolNames
 from tests.support.reply_reading import spec
 
 LEGAL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from core.chat.wire import ErrorObjectError, error_payload
 from core.errors import ModelStreamError
-from core.wire import ErrorObjectError, error_payload
 from tests.support.reply_reading import Reading, piece, read_calls, read_text, told
 
 A = '{"path":"a"}'

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.chat.tool_names import ToolNames
+from core.chat.wire_messages import clean_messages
 from core.provider import ProviderFlags
-from core.tool_names import ToolNames
-from core.wire_messages import clean_messages
 from tests.conformance.wire_requests import judge_request
 
 CALL = {

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from core.chat.options import ModelOptions, model_options
 from core.errors import (
     ModelError,
 )
@@ -13,7 +14,6 @@ from core.messages import (
     UserMessage,
 )
 from core.model_openai import OpenAIModel
-from core.model_options import ModelOptions, model_options
 from core.ports import Model
 from tests.support.fake_clock import InstantClock
 from tests.support.reply_reading import TOOLS

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.call_reading import CallIds
+from core.chat.call_reading import CallIds
+from core.chat.tool_names import ToolNames
+from core.chat.wire import ReadingRules, ReplyReader
 from core.messages import ModelReply, ToolSpec
-from core.tool_names import ToolNames
-from core.wire import ReadingRules, ReplyReader
 
 
 def spec(name: str, required: Sequence[str] = (), **properties: Any) -> ToolSpec:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.event_log import EventLog
 from core.run_view import RunView, reduce_all
-from core.view_conversation import Block
+from core.view.conversation import Block
 from tests.support.fake_clock import FakeClock
 from tests.support.feed import Feed
 from tui.attention import Attention

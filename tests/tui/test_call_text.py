@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from core.messages import Outcome
-from core.view_calls import CallView
+from core.view.calls import CallView
 from core.vocabulary import DecidedBy
 from tui.call_rows import call_full_text, call_rows, folded_height, head_line
 from tui.call_text import (

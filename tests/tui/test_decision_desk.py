@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.view_decisions import DecisionsView, WaitingDecision
+from core.view.decisions import DecisionsView, WaitingDecision
 from tests.support.app import FakeSession
 from tests.support.fake_clock import FakeClock
 from tests.support.prompts import DELETION

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.run_view import RunView
-from core.view_browser import BrowserView
+from core.view.browser import BrowserView
 from tui.keys_panes import BROWSER_KEYS
 from tui.panes import browser_rows
 from tui.screens.text_view import TextViewScreen

@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from core.surroundings import Element
-from core.view_browser import BrowserView
+from core.view.browser import BrowserView
 from tui.safe_text import safe_text
 from tui.shown_lines import HEADING, QUIET, text_lines
 from tui.widgets.folded_text import Line

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from core.run_view import RunView
-    from core.view_conversation import Block
+    from core.view.conversation import Block
     from tui.markdown_rows import MarkdownRows
 
 FOLDING: Final = frozenset({"call", "reasoning"})

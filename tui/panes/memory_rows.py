@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from core.context import MemoryRow, NextRequest
-from core.view_memory import MemoryView
+from core.view.memory import MemoryView
 from tui.safe_text import safe_text
 from tui.shown_lines import QUIET, text_lines
 from tui.widgets.folded_text import Line

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from core.run_view import RunView
-from core.view_calls import CallView
+from core.view.calls import CallView
 from tui.keys_panes import SANDBOX_KEYS, SEARCH_KEYS
 from tui.panes import sandbox_rows
 from tui.screens.text_view import TextViewScreen

@@ -6,8 +6,8 @@ from typing import Final
 from textual.content import Content
 
 from core.bounded_text import BoundedText
-from core.view_calls import CallView
-from core.view_sandbox import SandboxView
+from core.view.calls import CallView
+from core.view.sandbox import SandboxView
 from tui.safe_text import safe_text
 from tui.shown_lines import HEADING, QUIET, text_lines
 from tui.widgets.folded_text import Line

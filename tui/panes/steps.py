@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from core.run_view import RunView
-    from core.view_steps import StepRow
+    from core.view.steps import StepRow
 
 
 class StepList(QuickLines, RowList):

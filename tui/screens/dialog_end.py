@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.view_decisions import DecisionsView
+from core.view.decisions import DecisionsView
 
 Leaving = Literal["answered", "later", "next", "previous", "withdrawn"]
 """answered: resolved here; later: still open; next, previous: still open, show that one; withdrawn: gone."""

@@ -8,7 +8,7 @@ from textual.widgets import Static
 from tui.safe_text import safe_text
 
 if TYPE_CHECKING:
-    from core.view_decisions import DecisionsView
+    from core.view.decisions import DecisionsView
 
 
 class DecisionBanner(Static):

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from core.argument_repair import plain_object
-from core.json_shape import mapping_of, text_of
+from core.chat.argument_repair import plain_object
+from core.chat.json_shape import mapping_of, text_of
+from core.chat.tool_names import ToolNames
 from core.provider import ProviderFlags
-from core.tool_names import ToolNames
 
 WireMessage = dict[str, Any]
 """A message as JSON; only this module and its neighbours on the way to the wire see it."""

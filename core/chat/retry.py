@@ -2,8 +2,8 @@
 
 import random
 
+from core.chat.failure import Failure
 from core.errors import ModelError, ModelUnreachableError
-from core.model_failure import Failure
 from core.ports import Clock
 
 MAX_REQUESTS = 4

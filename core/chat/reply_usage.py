@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from core.json_shape import count_of, mapping_of
+from core.chat.json_shape import count_of, mapping_of
 from core.messages import Usage
 
 _INPUT = ("prompt_tokens", "input_tokens")

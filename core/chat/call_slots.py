@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.argument_repair import plain_object
-from core.json_shape import kept_value, mapping_of, text_of
+from core.chat.argument_repair import plain_object
+from core.chat.json_shape import kept_value, mapping_of, text_of
+from core.chat.tool_names import ToolNames
 from core.messages import JsonValue
-from core.tool_names import ToolNames
 
 _OWN_KEYS = frozenset(("index", "id", "type", "function", "name", "arguments"))
 Piece = Mapping[str, object]

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from core.json_shape import items_of, mapping_of, text_of
+from core.chat.json_shape import items_of, mapping_of, text_of
 from core.messages import JsonObject, JsonValue
 
 MAX_PROBLEMS = 5

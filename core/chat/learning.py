@@ -2,9 +2,9 @@
 
 import re
 
-from core import model_words as words
-from core.failure_reading import Said
-from core.model_asked import AskedFor
+from core.chat import words
+from core.chat.asked import AskedFor
+from core.chat.failure_reading import Said
 
 Flag = tuple[str, str]
 """Name and value, as `core.provider.with_learned` takes them."""

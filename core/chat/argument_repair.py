@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from core.json_shape import whole_text
+from core.chat.json_shape import whole_text
 from core.messages import JsonValue
 
 MAX_ARGUMENT_BYTES = 1 << 20

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from core.events import ModelReplied, RunStarted, StepEnded
 from core.record import Record
-from core.view_calls import CallsView, CallView
+from core.view.calls import CallsView, CallView
 
 
 @dataclass(slots=True)

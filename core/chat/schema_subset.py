@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.json_shape import items_of, mapping_of, text_of
+from core.chat.json_shape import items_of, mapping_of, text_of
 from core.messages import JsonObject
 
 MAX_DEPTH = 24

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.json_shape import whole_text
+from core.chat.history import write_history
+from core.chat.json_shape import whole_text
+from core.chat.schema_subset import reduced_schema
+from core.chat.tool_names import ToolNames
+from core.chat.wire_messages import WireMessage, clean_messages
 from core.messages import JsonObject, ModelRequest, ToolSpec
 from core.provider import ProviderFlags
-from core.schema_subset import reduced_schema
-from core.tool_names import ToolNames
-from core.wire_history import write_history
-from core.wire_messages import WireMessage, clean_messages
 
 HistoryWriter = Callable[[ModelRequest], list[WireMessage]]
 _LENGTH_FIELDS = ("max_tokens", "max_completion_tokens")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from core.chat.connection import LOCAL_TIME_OUTS, TimeOuts
 from core.errors import ConfigError
 from core.messages import JsonObject
-from core.model_connection import LOCAL_TIME_OUTS, TimeOuts
 from core.pricing import Price, find_price
 from core.provider import Provider, find_provider
 

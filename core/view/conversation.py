@@ -13,8 +13,8 @@ from core.events import (
     TextStreamed,
 )
 from core.record import Record
-from core.view_calls import CallsView, CallView
-from core.view_decisions import Notice
+from core.view.calls import CallsView, CallView
+from core.view.decisions import Notice
 from core.vocabulary import DecidedBy, Resolution
 
 

@@ -7,20 +7,20 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from core.call_reading import CallIds
+from core.chat.asked import AskedFor
+from core.chat.call_reading import CallIds
+from core.chat.connection import ConnectionFailedError, HttpAnswer
+from core.chat.failure import Failure, bad_endpoint, classify
+from core.chat.failure_reading import HttpFailure, mask_keys, said_message
+from core.chat.options import ModelOptions
+from core.chat.request_body import BuiltBody
+from core.chat.stream import AnswerStream, NotAModelError
+from core.chat.wire import ErrorObjectError, ReadingRules, ReplyReader
 from core.errors import ContextTooLongError, ModelStreamError, ModelUnreachableError
-from core.failure_reading import HttpFailure, mask_keys, said_message
 from core.messages import ModelReply
-from core.model_asked import AskedFor
-from core.model_connection import ConnectionFailedError, HttpAnswer
-from core.model_failure import Failure, bad_endpoint, classify
-from core.model_options import ModelOptions
-from core.model_stream import AnswerStream, NotAModelError
 from core.ports import ModelPiece
 from core.provider import ProviderFlags
-from core.request_body import BuiltBody
 from core.tokens import TokenCounter
-from core.wire import ErrorObjectError, ReadingRules, ReplyReader
 
 TRUNCATION_SHARE = 0.5
 """A server that counts less than this part of our estimate has dropped the rest of the prompt."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from core.chat.wire_messages import WireMessage, notice
 from core.messages import (
     AssistantMessage,
     Image,
@@ -16,7 +17,6 @@ from core.messages import (
     ToolMessage,
     UserMessage,
 )
-from core.wire_messages import WireMessage, notice
 
 MAX_IMAGE_BYTES = 20 << 20
 """Larger pictures are left out. Source: OpenAI vision guide, limit of one image."""

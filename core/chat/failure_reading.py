@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.json_shape import count_of, items_of, mapping_of, text_of, whole_text
+from core.chat.json_shape import count_of, items_of, mapping_of, text_of, whole_text
 
 MAX_MESSAGE_CHARS = 150
 """Longest message of a server that is shown."""

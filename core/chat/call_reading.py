@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from core.argument_repair import Arguments, ReadArguments, read_arguments
-from core.json_schema import SchemaCheck
-from core.json_shape import items_of, mapping_of, text_of, whole_text
+from core.chat.argument_repair import Arguments, ReadArguments, read_arguments
+from core.chat.json_schema import SchemaCheck
+from core.chat.json_shape import items_of, mapping_of, text_of, whole_text
+from core.chat.tool_names import ToolNames, bare_name
 from core.messages import JsonValue, ToolCall, ToolSpec
-from core.tool_names import ToolNames, bare_name
 
 MAX_NAMES_SHOWN = 20
 """Names of tools told to a model that asked for one that does not exist."""

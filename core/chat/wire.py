@@ -6,15 +6,15 @@ Fails closed: unless the server said that the answer is complete, nothing of it 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.call_reading import CallIds, CallReader, RawCall, cut_off
-from core.call_slots import CallSlots
+from core.chat.call_reading import CallIds, CallReader, RawCall, cut_off
+from core.chat.call_slots import CallSlots
+from core.chat.json_shape import items_of, kept_value, mapping_of, text_of
+from core.chat.reply_usage import UsageCount
+from core.chat.text_calls import find_text_calls
+from core.chat.text_stream import StreamedPiece, TextStream
+from core.chat.tool_names import ToolNames
 from core.errors import ModelStreamError
-from core.json_shape import items_of, kept_value, mapping_of, text_of
 from core.messages import JsonValue, ModelReply, ReplyOutcome, ToolCall
-from core.reply_usage import UsageCount
-from core.text_calls import find_text_calls
-from core.text_stream import StreamedPiece, TextStream
-from core.tool_names import ToolNames
 
 STANDARD_ENDS = frozenset(("stop", "tool_calls", "function_call", "length", "content_filter"))
 """Source: OpenAI API reference, chat completion chunk object, `finish_reason`."""

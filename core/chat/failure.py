@@ -7,7 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from core import model_words as words
+from core.chat import words
+from core.chat.asked import AskedFor
+from core.chat.failure_reading import HttpFailure, Said, heard
+from core.chat.learning import learnable
+from core.chat.retry_after import asked_wait_s
 from core.errors import (
     ContextTooLongError,
     ModelError,
@@ -15,10 +19,6 @@ from core.errors import (
     ModelRefusedError,
     ModelUnreachableError,
 )
-from core.failure_reading import HttpFailure, Said, heard
-from core.model_asked import AskedFor
-from core.model_learning import learnable
-from core.retry_after import asked_wait_s
 
 MAX_WAIT_S = 60.0
 """A server that wants a longer wait is given up; the person decides."""

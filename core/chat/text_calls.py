@@ -7,9 +7,9 @@ tool that does not exist (the model is told); plain JSON counts only when every 
 
 import re
 
-from core.call_reading import RawCall
-from core.text_templates import STARTS, read_fences, read_json, read_marked
-from core.tool_names import ToolNames
+from core.chat.call_reading import RawCall
+from core.chat.text_templates import STARTS, read_fences, read_json, read_marked
+from core.chat.tool_names import ToolNames
 
 _PLAIN_STARTS = ("```", "{", "[{")
 _LEADING = "<|python_tag|>"

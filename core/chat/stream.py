@@ -6,12 +6,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import suppress
 from enum import Enum
 
+from core.chat.connection import ConnectionFailedError, TimeOuts
+from core.chat.json_shape import mapping_of
+from core.chat.sse import EventTooLongError, ServerEvent, SseDecoder
+from core.chat.text_stream import StreamedPiece
+from core.chat.wire import ErrorObjectError, ReplyReader, error_payload
 from core.errors import ModelStreamError
-from core.json_shape import mapping_of
-from core.model_connection import ConnectionFailedError, TimeOuts
-from core.sse import EventTooLongError, ServerEvent, SseDecoder
-from core.text_stream import StreamedPiece
-from core.wire import ErrorObjectError, ReplyReader, error_payload
 
 DRAIN_S = 0.02
 """For the last bytes of an answer that is complete."""

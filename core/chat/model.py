@@ -5,21 +5,21 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 
-from core.call_reading import CallIds
+from core.chat.attempt import Asking, Attempt, AttemptParts, Connection, FailedTryError
+from core.chat.call_reading import CallIds
+from core.chat.connection import ConnectionFailedError
+from core.chat.failure import Failure
+from core.chat.json_shape import items_of, mapping_of, text_of
+from core.chat.learned_flags import FlagStore, MemoryFlagStore
+from core.chat.options import ModelOptions
+from core.chat.request_body import BodyBuilder, BuiltBody
+from core.chat.retry import RetryBudget
 from core.errors import ModelError, ModelRefusedError, ModelUnreachableError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
-from core.json_shape import items_of, mapping_of, text_of
-from core.learned_flags import FlagStore, MemoryFlagStore
 from core.messages import AssistantMessage, ModelRequest, Usage
-from core.model_attempt import Asking, Attempt, AttemptParts, Connection, FailedTryError
-from core.model_connection import ConnectionFailedError
-from core.model_failure import Failure
-from core.model_options import ModelOptions
-from core.model_retry import RetryBudget
 from core.ports import Clock, ModelPiece
 from core.provider import ProviderFlags, with_learned
-from core.request_body import BodyBuilder, BuiltBody
 from core.tokens import TokenCounter
 
 WINDOW_FLAG = "context_window"

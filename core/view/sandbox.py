@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.surroundings import SandboxChanged
-from core.view_calls import CallsView, CallView
+from core.view.calls import CallsView, CallView
 
 SANDBOX_TOOLS = frozenset({"shell", "python", "run_code", "jobs"})
 """Tools whose calls run in the sandbox and are listed in its pane."""

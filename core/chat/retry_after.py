@@ -4,7 +4,7 @@ import email.utils
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from core.model_words import WAIT
+from core.chat.words import WAIT
 
 _UNIT_SECONDS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "s": 1.0}
 

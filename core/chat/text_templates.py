@@ -5,9 +5,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from core.argument_repair import LOOSE_JSON, read_arguments
-from core.call_reading import RawCall
-from core.json_shape import mapping_of, text_of
+from core.chat.argument_repair import LOOSE_JSON, read_arguments
+from core.chat.call_reading import RawCall
+from core.chat.json_shape import mapping_of, text_of
 from core.messages import JsonValue
 
 _TAGS = "tool_call|tool_calls|function_call|tools"

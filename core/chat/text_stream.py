@@ -1,10 +1,10 @@
 """The text of an answer while it streams: reasoning parted off, half characters and possible calls held back."""
 
+from core.chat.json_shape import whole_text
+from core.chat.text_calls import may_be_call
+from core.chat.think_tags import ThinkSplitter, split_unopened
 from core.errors import ModelStreamError
 from core.events import ReasoningStreamed, TextStreamed
-from core.json_shape import whole_text
-from core.text_calls import may_be_call
-from core.think_tags import ThinkSplitter, split_unopened
 
 StreamedPiece = TextStreamed | ReasoningStreamed
 MAX_REPLY_CHARS = 16 << 20

@@ -1,0 +1,1 @@
+"""What each pane shows, reduced from the log."""

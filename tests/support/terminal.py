@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import select
 import signal
 import struct
 import sys
@@ -32,11 +33,19 @@ class Terminal(PtyChild):
     ) -> None:
         """Start the program on 160x45."""
         self.raw = bytearray()
+        self._is_closing = False
         self._screen = pyte.Screen(COLUMNS, ROWS)
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
         super().__init__(words, folder, environment)
         self.first_modes = self.modes()
+
+    def _next_piece(self) -> bytes:
+        """Wait for output, but not while the terminal is closed: a read that waits keeps it open."""
+        while not self._is_closing:
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                return super()._next_piece()
+        return b""
 
     def took(self, data: bytes) -> None:
         """Draw a piece of output."""
@@ -75,6 +84,14 @@ class Terminal(PtyChild):
             self._screen.resize(rows, columns)
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.kill(self.pid, signal.SIGWINCH)
+
+    def hang_up(self) -> None:
+        """Close the terminal, as a window that is closed or a connection that is lost does."""
+        self._is_closing = True
+        self._reader.join(DEADLINE_S)
+        gone = os.open(os.devnull, os.O_RDWR)
+        os.dup2(gone, self.terminal)
+        os.close(gone)
 
     def modes(self) -> list[object]:
         """Return the line discipline's settings."""

@@ -107,6 +107,22 @@ def test_a_signal_ends_the_app_and_restores_the_terminal(
         assert terminal.is_restored()
 
 
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [(hang(), "model answering"), (MAKE_FILE, ARMED), (text("Hello."), "run answered")],
+    ids=["a model that answers", "an open decision", "nothing going on"],
+)
+def test_a_terminal_that_is_gone_ends_the_app_and_closes_the_session(
+    workspace: Path, home: Path, answer: Script, shown: str
+) -> None:
+    with ModelServerThread([answer]) as server, app(workspace, server, "wait") as terminal:
+        terminal.see(shown)
+        terminal.hang_up()
+        assert terminal.wait_for_end(8) == 128 + signal.SIGHUP
+    [journal] = (home / "state").rglob("journal.jsonl")
+    assert b'"session_closed"' in journal.read_bytes().splitlines()[-1]
+
+
 def test_ctrl_c_stops_the_run_and_twice_ends_the_app(workspace: Path) -> None:
     with ModelServerThread([hang()]) as server, app(workspace, server, "wait") as terminal:
         terminal.see("model answering")

@@ -69,7 +69,10 @@ def run_app(options: Namespace, session: "LateSession | LateTour", task: str | N
     """
     # Until the session is loaded: importing makes no garbage, and looking for it takes a tenth of the start.
     gc.disable()
+    from textual.drivers.linux_driver import LinuxDriver
+
     from tui.app import HandrailApp
+    from tui.driver import TerminalDriver
 
     look = first_look()
     app = HandrailApp(
@@ -79,6 +82,8 @@ def run_app(options: Namespace, session: "LateSession | LateTour", task: str | N
         findings=session.look_around,
         keys=look.keys or {},
     )
+    if app.driver_class is LinuxDriver:
+        app.driver_class = TerminalDriver
     app.run()
     if app.crash is not None:
         report(app.crash)

@@ -1,7 +1,12 @@
-"""The terminal as the app writes to it, which may be gone at any time: a window closed, a connection lost."""
+"""The terminal the app writes to and reads from: it may be gone at any time, and send anything."""
 
-from typing import IO, TYPE_CHECKING, cast
+import os
+import select
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING, Final, cast
 
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 from tui.console import drop_stream
@@ -10,6 +15,11 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
     from textual.app import App
+    from textual.message import Message
+
+POLL_S: Final = 0.1
+"""How often the parser may give up on an escape sequence that does not go on."""
+READ_BYTES: Final = 4096
 
 
 class LosableOutput:
@@ -39,10 +49,11 @@ class LosableOutput:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver for a terminal that can be lost.
+    """Textual's driver for terminals as they are.
 
     Textual's own thread for output dies of the first write that fails. The app then waits for ever for room in the
-    queue of that thread, and a closed window leaves a process behind.
+    queue of that thread, and a closed window leaves a process behind. Its thread for input dies of bytes that are no
+    UTF-8 or no key, such as a paste in another encoding, and the app ends with a traceback.
     """
 
     def __init__(
@@ -57,3 +68,37 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         if self._file is not None:
             self._file = cast("TextIOWrapper", LosableOutput(self._file))
+
+    def run_input_thread(self) -> None:
+        """Hand on what the person types until the app ends."""
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        parser = XTermParser(self._debug)
+        while not self.exit_event.is_set():
+            data = self._read() if self._has_input() else None
+            if data == b"":  # the terminal is gone; reading on would only burn time
+                self.exit_event.wait()
+                return
+            text = decode(data) if data else ""
+            try:
+                if text:
+                    self._take(parser.feed(text))
+                self._take(parser.tick())
+            except (ValueError, OverflowError):
+                # What comes at once belongs to it, perhaps to a paste: none of it may count as keys.
+                parser = XTermParser(self._debug)
+                while self._has_input() and self._read():
+                    pass
+
+    def _take(self, found: "Iterable[Message]") -> None:
+        for message in found:
+            self.process_message(message)
+
+    def _has_input(self) -> bool:
+        return bool(select.select([self.fileno], [], [], POLL_S)[0])
+
+    def _read(self) -> bytes:
+        """Return what was typed, b"" when the terminal is gone."""
+        try:
+            return os.read(self.fileno, READ_BYTES)
+        except OSError:
+            return b""

@@ -123,6 +123,32 @@ def test_a_terminal_that_is_gone_ends_the_app_and_closes_the_session(
     assert b'"session_closed"' in journal.read_bytes().splitlines()[-1]
 
 
+ODD_INPUT = {
+    "Latin-1": b"caf\xe9",
+    "old mouse reports": b"\x1b[M\xff\xff\xff",
+    "a key with its event": b"\x1b[121;1:3u",
+    "a paste in another encoding": b"\x1b[200~y\xe9y\r\x1b[201~",
+    "a paste with a broken key": b"\x1b[121;1:3u\x1b[200~y\ry\r\x1b[201~",
+}
+
+
+@pytest.mark.parametrize("data", ODD_INPUT.values(), ids=ODD_INPUT.keys())
+def test_no_bytes_end_the_app_or_decide_anything(workspace: Path, data: bytes) -> None:
+    with (
+        ModelServerThread([MAKE_FILE, text("Hello.")]) as server,
+        app(workspace, server, "wait") as terminal,
+    ):
+        terminal.see(ARMED)
+        os.write(terminal.terminal, data)
+        with pytest.raises(AssertionError):
+            terminal.see_gone("APPROVAL", 1.5)
+        assert not (workspace / "made.txt").exists()
+        terminal.press_until_gone("y", "APPROVAL")
+        terminal.see("Hello.")
+        assert (workspace / "made.txt").exists()
+        leave(terminal)
+
+
 def test_ctrl_c_stops_the_run_and_twice_ends_the_app(workspace: Path) -> None:
     with ModelServerThread([hang()]) as server, app(workspace, server, "wait") as terminal:
         terminal.see("model answering")

@@ -47,6 +47,12 @@ class Readable:
     """trafilatura, markdownify (main landmark), markdownify (whole page), or plain."""
 
 
+_NO_CHARSETS = frozenset(
+    ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
+)
+"""Codecs of Python that no page is written in; some of them take time that grows with the square of the length."""
+
+
 def decoded(body: bytes, charset: str) -> str:
     """Decode a page.
 
@@ -63,14 +69,20 @@ def decoded(body: bytes, charset: str) -> str:
     for candidate in filter(None, candidates):
         try:
             return body.decode(_wider(candidate))
-        except (UnicodeDecodeError, LookupError):
+        except (ValueError, LookupError):
             continue
     return body.decode("utf-8", "replace")
 
 
 def _wider(charset: str) -> str:
-    """Return the charset browsers read for a name. Source: WHATWG Encoding Standard, names and labels."""
+    """Return the charset browsers read for a name. Source: WHATWG Encoding Standard, names and labels.
+
+    Raises:
+        LookupError: It is no charset of pages.
+    """
     low = charset.lower()
+    if codecs.lookup(low).name in _NO_CHARSETS:
+        raise LookupError(charset)
     return {
         "gb2312": "gb18030",
         "gbk": "gb18030",

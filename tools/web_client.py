@@ -71,8 +71,17 @@ async def fetch(url: str, egress: EgressPolicy) -> Fetched:
         location = answer.headers.get("location", "")
         if answer.status not in REDIRECTS or not location:
             return answer
-        address = parse_web_address(urljoin(address.url, location))
+        address = parse_web_address(_joined(address, location))
     raise ToolFailedError(f"{url} redirects more than {MAX_REDIRECTS} times.", code="not_loaded")
+
+
+def _joined(address: WebAddress, location: str) -> str:
+    try:
+        return urljoin(address.url, location)
+    except ValueError as error:
+        raise ToolFailedError(
+            f"{address.url} redirects to what is no address: {error}.", code="not_loaded"
+        ) from error
 
 
 async def _one_hop(address: WebAddress, egress: EgressPolicy) -> Fetched:
@@ -89,7 +98,14 @@ async def _one_hop(address: WebAddress, egress: EgressPolicy) -> Fetched:
         raise ToolFailedError(
             f"{address.url} did not answer within {TIMEOUT_S:.0f} s.", code="not_loaded"
         ) from error
-    except (OSError, EOFError, ValueError, asyncio.LimitOverrunError, zlib.error) as error:
+    except (
+        OSError,
+        EOFError,
+        LookupError,
+        ValueError,
+        asyncio.LimitOverrunError,
+        zlib.error,
+    ) as error:
         raise ToolFailedError(
             f"{address.url} cannot be loaded: {str(error) or type(error).__name__}.",
             code="not_loaded",
@@ -199,7 +215,7 @@ async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str], b
 async def _read_chunks(reader: asyncio.StreamReader, body: _Body) -> None:
     while not body.full:
         size = int((await reader.readline()).partition(b";")[0].strip() or b"0", 16)
-        if size == 0:
+        if size <= 0:
             return
         while size and not body.full:
             piece = await reader.read(min(size, _CHUNK_BYTES))

@@ -228,6 +228,12 @@ async def test_a_body_that_would_fill_the_memory_is_cut(say: object) -> None:
     assert (len(fetched.body), fetched.cut) == (BODY_LIMIT_BYTES, True)
 
 
+async def test_a_chunk_of_less_than_nothing_is_the_end(say: object) -> None:
+    endless = b"-1\r\n" + b"x" * (BODY_LIMIT_BYTES + 1)
+    fetched = await say(head("Transfer-Encoding: chunked") + b"2\r\nok\r\n" + endless)  # type: ignore[operator]
+    assert fetched.body == b"ok"
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -237,6 +243,9 @@ async def test_a_body_that_would_fill_the_memory_is_cut(say: object) -> None:
         head("Content-Encoding: gzip") + b"not gzip",
         head("Content-Length: many") + b"x",
         head("Transfer-Encoding: chunked") + b"zz\r\nx",
+        b"HTTP/1.1\r\n\r\n",
+        head("Location: http://[::1/", status="302 Found"),
+        head("Location: //[x]y/", status="302 Found"),
         b"HTTP/1.1 200 OK\r\n" + b"A: " + b"x" * 100_000,
     ],
 )
@@ -259,6 +268,14 @@ async def test_answers_that_are_no_use_are_one_clear_error(say: object, answer: 
         ("x".encode("utf-16"), "", "x"),
         (b"\xef\xbb\xbfx", "latin-1", "x"),
         ("é".encode(), "no-such-charset", "é"),
+        (b"a-b", "punycode", "a-b"),
+        (b"+ADw-b", "utf-7", "+ADw-b"),
+        (b"\\u0041", "unicode_escape", "\\u0041"),
+        (b"eA==", "base64", "eA=="),
+        (b"x", "undefined", "x"),
+        (b"x", "idna", "x"),
+        (b"x", "a\0b", "x"),
+        (b"x", "\xff" * 9000, "x"),
     ],
 )
 def test_charsets(body: bytes, charset: str, text: str) -> None:

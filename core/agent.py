@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -224,8 +225,8 @@ class ToolCallAgent:
         """Ask once, without tools, for the best answer so far; money and time limits are final."""
         answer = ""
         if stopped.reason == "steps":
-            reply = await self._parts.thinker.think((), LIMIT_NUDGE)
-            answer = reply.text
+            with suppress(RunStopped):  # then there is no time for last words either
+                answer = (await self._parts.thinker.think((), LIMIT_NUDGE)).text
         return RunOutcome(
             reason="limit", limit=stopped.reason, message=stopped.message, answer=answer
         )

@@ -40,6 +40,18 @@ class Budget:
         """Money spent, None when the price of some request is not known."""
         return None if self._unpriced else self._cost_usd
 
+    @property
+    def left_s(self) -> float:
+        """Seconds until the limit, infinity where there is none; 0 or less: it is reached."""
+        if not self.limits.max_minutes:
+            return float("inf")
+        return self.limits.max_minutes * 60 - (self.elapsed_s - self._waited_s)
+
+    def out_of_time(self) -> RunStopped:
+        """Return what stops a run whose time is up."""
+        minutes = self.limits.max_minutes
+        return RunStopped("minutes", f"The limit of {minutes:g} minutes is reached.")
+
     def start_step(self) -> None:
         """Count a step.
 
@@ -49,8 +61,8 @@ class Budget:
         limits = self.limits
         if limits.max_steps and self.steps >= limits.max_steps:
             raise RunStopped("steps", f"The limit of {limits.max_steps} steps is reached.")
-        if limits.max_minutes and self.elapsed_s - self._waited_s >= limits.max_minutes * 60:
-            raise RunStopped("minutes", f"The limit of {limits.max_minutes:g} minutes is reached.")
+        if self.left_s <= 0:
+            raise self.out_of_time()
         if limits.max_cost_usd and self._cost_usd >= limits.max_cost_usd:
             raise RunStopped("cost", f"The limit of ${limits.max_cost_usd:.2f} is reached.")
         self.steps += 1

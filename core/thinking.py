@@ -1,5 +1,7 @@
 """One question to the model: build the request, stream the reply into the log, ask again where that can help."""
 
+import asyncio
+import math
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -49,11 +51,12 @@ class Thinker:
 
         Raises:
             ModelError: It cannot be had; asking again does not help.
+            RunStopped: The time of the run is up.
         """
         while True:
             plan = self._plan(tools, nudge)
             try:
-                return await self._ask(plan)
+                return await self._in_time(plan)
             except ModelStreamError as error:
                 self._count_broken(error)
             except ContextTooLongError as error:
@@ -64,6 +67,18 @@ class Thinker:
         return parts.context.build(
             parts.memory, tools, limit_tokens=self._limit_tokens, nudge=nudge
         )
+
+    async def _in_time(self, plan: Plan) -> ModelReply:
+        """Ask, for as long as the run may take: a server that says nothing must not outlast it."""
+        left_s = self._parts.budget.left_s
+        waiting = asyncio.timeout(left_s if left_s < math.inf else None)
+        try:
+            async with waiting:
+                return await self._ask(plan)
+        except TimeoutError:
+            if waiting.expired():
+                raise self._parts.budget.out_of_time() from None
+            raise
 
     async def _ask(self, plan: Plan) -> ModelReply:
         parts = self._parts

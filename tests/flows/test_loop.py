@@ -1,3 +1,5 @@
+import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,10 @@ from core.errors import (
     ModelStreamError,
     ModelUnreachableError,
 )
+from core.event_log import SystemClock
 from core.events import ModelReplied, ToolEnded
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, UserMessage
+from core.ports import ModelPiece
 from core.session import Session
 from core.workspace import WorkspaceFiles
 from tests.support.fake_clock import FakeClock
@@ -30,6 +34,16 @@ CUT = ModelReply(
 
 def finish(opening: Opening) -> Finish:
     return Finish(WorkspaceFiles(opening.workspace), opening.workspace)
+
+
+class SilentAfter(ScriptedModel):
+    """Says nothing more when its script is over."""
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+        if not self.replies:
+            await asyncio.Event().wait()
+        async for piece in super().reply(request):
+            yield piece
 
 
 def two_calls(*names: str) -> ModelReply:
@@ -157,6 +171,23 @@ async def test_time_and_money_limits_end_the_run_without_another_request(tmp_pat
     session = opening.session()
     ended = await session.run("Go")
     assert (ended.reason, ended.limit, len(model.requests)) == ("limit", "minutes", 1)
+    await session.close()
+
+
+@pytest.mark.parametrize("max_steps", [1, 10])
+async def test_the_time_limit_ends_a_run_whose_model_says_nothing(
+    tmp_path: Path, max_steps: int
+) -> None:
+    model = SilentAfter(call("echo", {"text": "x"}))
+    opening = Opening(tmp_path, model, [EchoTool()])
+    opening.limits = Limits(max_minutes=0.005, max_steps=max_steps)
+    opening.clock = SystemClock()
+    session = opening.session()
+    async with asyncio.timeout(10):
+        ended = await session.run("Go")
+    limit = "steps" if max_steps == 1 else "minutes"
+    assert (ended.reason, ended.exit_code, ended.limit) == ("limit", 3, limit)
+    assert ended.duration_s < 5
     await session.close()
 
 

@@ -90,6 +90,8 @@ class Gate:
     def _fits(prompt: ApprovalPrompt | QuestionPrompt, answer: Answer) -> bool:
         if isinstance(prompt, QuestionPrompt):
             return answer.resolution in REPLIES
+        if (answer.arguments is not None) != (answer.resolution == "edited"):
+            return False
         if answer.resolution == "approved":
             return answer.digest == prompt.digest
         return answer.resolution in APPROVALS

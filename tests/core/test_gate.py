@@ -70,6 +70,17 @@ async def test_an_answer_that_does_not_fit_the_prompt_is_refused(prompt, resolut
     task.cancel()
 
 
+@pytest.mark.parametrize(
+    ("resolution", "arguments"), [("edited", None), ("approved", {"command": "y"}), ("denied", {})]
+)
+async def test_arguments_come_with_an_edit_and_with_nothing_else(resolution, arguments) -> None:
+    made, log = gate()
+    task, decision_id = await opened(made, log, APPROVAL)
+    answer = Answer(resolution=resolution, decided_by="person", digest="abc", arguments=arguments)
+    assert not made.answer(decision_id, answer)
+    task.cancel()
+
+
 async def test_a_decision_is_answered_once() -> None:
     made, log = gate()
     task, decision_id = await opened(made, log, APPROVAL)

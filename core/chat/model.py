@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 
@@ -222,7 +223,7 @@ class ChatModel:
             message = f"{message} (model {options.model!r})"
             hint = f"It offers: {shown}." if names else "Check the model's name."
         elif isinstance(error, ModelUnreachableError) and not hint:
-            message = f"{message.rstrip('.')} ({options.base_url})."
+            message = f"{message.rstrip('.')} ({_without_login(options.base_url)})."
             hint = options.provider.start_hint or "Check base_url and the network."
         return type(error)(message, hint=hint, code=error.code)
 
@@ -238,3 +239,8 @@ class ChatModel:
         for message in request.messages:
             if isinstance(message, AssistantMessage):
                 self._ids.reserve(call.id for call in message.calls)
+
+
+def _without_login(url: str) -> str:
+    """Return an address without the name and password that may stand in it."""
+    return re.sub(r"(?<=//)[^/?#]*@", "", url)

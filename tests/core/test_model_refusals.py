@@ -200,6 +200,18 @@ async def test_nobody_there_is_tried_three_times_and_told_in_one_line() -> None:
     assert "ollama serve" in error.hint
 
 
+async def test_a_password_in_the_address_is_not_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{taken.getsockname()[1]}/v1"
+        model = made(f"http://me:pass@w%C3%B6rd@{place}", InstantClock())
+        _, error = await shown_and_raised(model, ModelUnreachableError)
+        await model.close()
+    assert f"http://{place}" in error.message
+    assert "pass" not in error.line()
+    assert "rd@" not in error.line()
+
+
 async def test_a_host_that_does_not_exist_is_told_as_such() -> None:
     model = made("http://no-such-host.invalid/v1")
     with pytest.raises(ModelUnreachableError) as caught:

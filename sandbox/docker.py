@@ -274,14 +274,16 @@ def _cpus() -> float:
 
 
 def _remove_container(container: "Container") -> None:
-    """Remove a container; that it is gone, or going, or that the engine is, is no error here."""
+    """Remove a container and wait until it is gone; that it is gone, or that the engine is, is no error here."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
-    try:
+    with contextlib.suppress(DockerException, RequestException, OSError):
         container.remove(force=True, v=True)
-    except (DockerException, RequestException, OSError):
         return
+    # the engine may be removing it already, because its first process has ended
+    with contextlib.suppress(DockerException, RequestException, OSError):
+        container.wait(timeout=ANSWER_S, condition="removed")
 
 
 def _why_ended(container: "Container") -> str:

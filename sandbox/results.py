@@ -83,11 +83,12 @@ def command_result(end: Exit, code: str, stdout: Spool, stderr: Spool) -> Comman
 
 
 def _outcome(end: Exit, stderr: str) -> Outcome:
-    asked: dict[str, Outcome] = {"timed_out": "timed_out", "cancelled": "cancelled"}
-    if end.cause in asked:
-        return asked[end.cause]
-    if "processes" in end.limits:
+    if end.cause == "cancelled":
+        return "cancelled"
+    if "processes" in end.limits:  # also when time ran out: it is the reason why nothing moved
         return "too_many_processes"
+    if end.cause == "timed_out":
+        return "timed_out"
     if end.exit_code == 0:
         return "ok"
     if "memory" in end.limits:
@@ -109,6 +110,8 @@ def _note(end: Exit, outcome: Outcome, stdout: Spool, stderr: Spool) -> str:
         notes.append(_ABOUT[outcome])
     elif "memory" in end.limits:
         notes.append("a process was ended because the memory limit was reached")
+    if end.cause == "timed_out" and outcome != "timed_out":
+        notes.append("the time limit was reached too")
     if outcome == "timed_out" and not end.restarted:
         notes.append(f"everything it had started was ended; the state is kept (folder {end.cwd})")
     if end.restarted:

@@ -24,6 +24,8 @@ def result(tmp_path: Path, end: Exit, stderr: bytes = b"", code: str = "x") -> C
         (Exit(exit_code=1), b"", "failed"),
         (Exit(exit_code=130, cause="timed_out"), b"", "timed_out"),
         (Exit(exit_code=130, cause="cancelled"), b"", "cancelled"),
+        (Exit(exit_code=137, cause="timed_out", limits=("processes",)), b"", "too_many_processes"),
+        (Exit(exit_code=137, cause="cancelled", limits=("processes",)), b"", "cancelled"),
         (Exit(exit_code=137, limits=("memory",)), b"", "out_of_memory"),
         (Exit(exit_code=0, limits=("memory",)), b"", "ok"),
         (Exit(exit_code=0, limits=("processes",)), b"", "too_many_processes"),

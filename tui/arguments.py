@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, get_args
 
-from core.config_layers import Override
+from core.config_layers import Override, config_dir, state_dir
 from core.errors import ConfigError
 from core.vocabulary import Mode, SandboxKind
 
@@ -160,7 +160,7 @@ def workspace_of(options: argparse.Namespace) -> Path:
     """Return the workspace, resolved.
 
     Raises:
-        ConfigError: It is not there, is no folder, or cannot be used.
+        ConfigError: It is not there, is no folder, cannot be used, or holds Handrail's own settings.
     """
     given = Path(options.workspace).expanduser()
     try:
@@ -183,7 +183,22 @@ def workspace_of(options: argparse.Namespace) -> Path:
             code="workspace",
         )
     _check_rights(path)
+    _check_holds_nothing_of_ours(path)
     return path
+
+
+def _check_holds_nothing_of_ours(path: Path) -> None:
+    """Refuse a home folder and the like: commands in the sandbox may write whatever is in the workspace.
+
+    What they wrote into the rules would be obeyed the next time.
+    """
+    for what, ours in (("settings", config_dir()), ("sessions", state_dir())):
+        if ours.resolve().is_relative_to(path):
+            raise ConfigError(
+                f"The workspace {path} holds Handrail's own {what} ({ours}).",
+                hint="Give a folder below it with --workspace.",
+                code="workspace",
+            )
 
 
 def _check_rights(path: Path) -> None:

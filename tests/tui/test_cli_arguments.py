@@ -74,3 +74,32 @@ def test_a_workspace_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         assert str(tmp_path / name) in caught.value.message
         codes[name] = caught.value.code
     assert codes == {"gone": "workspace_missing", "file": "workspace", "loop": "workspace"}
+
+
+@pytest.mark.parametrize("variable", ["HANDRAIL_CONFIG_DIR", "HANDRAIL_STATE_DIR"])
+@pytest.mark.parametrize("place", [".", "below/it", "link/to/it"])
+def test_a_workspace_that_holds_our_own_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, place: str
+) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (tmp_path / "link").symlink_to(workspace)
+    ours = tmp_path / place if place.startswith("link") else workspace / place
+    monkeypatch.setenv(variable, str(ours))
+    options = new_parser("x", "about").parse_args(["--workspace", str(workspace)])
+    with pytest.raises(ConfigError, match="own"):
+        workspace_of(options)
+    monkeypatch.setenv(variable, str(tmp_path / "workspace-beside"))
+    assert workspace_of(options) == workspace
+
+
+def test_a_home_folder_is_no_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HANDRAIL_CONFIG_DIR", "HANDRAIL_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project").mkdir()
+    for folder in (tmp_path, Path("/")):
+        with pytest.raises(ConfigError, match=r"own settings|read-only"):
+            workspace_of(new_parser("x", "about").parse_args(["--workspace", str(folder)]))
+    options = new_parser("x", "about").parse_args(["--workspace", str(tmp_path / "project")])
+    assert workspace_of(options) == tmp_path / "project"

@@ -38,8 +38,6 @@ ENVIRONMENT: Mapping[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 """The whole environment inside; nothing of the app's own."""
-READ_ONLY_NAMES = (".git/hooks", ".git/config", ".handrail")
-"""Names of the workspace that are mounted read-only when they exist: programs of the host run or trust them."""
 
 
 class Cage(Protocol):

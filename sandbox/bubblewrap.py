@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sandbox.api import ENVIRONMENT, HOME, INSIDE, READ_ONLY_NAMES, SCRATCH_BYTES
+from sandbox.api import ENVIRONMENT, HOME, INSIDE, SCRATCH_BYTES
+from sandbox.protected import protected_names
 
 SHARED_MEMORY_BYTES = 64 << 20
 USER_ID = 1000
@@ -39,25 +39,6 @@ def python() -> tuple[str, str]:
         if os.access(path, os.X_OK):
             return path, ""
     return str(Path(sys.base_prefix) / "bin" / "python3"), sys.base_prefix
-
-
-def read_only_paths(workspace: Path) -> list[str]:
-    """Return those of `READ_ONLY_NAMES` that exist in a workspace and are no links."""
-    found = []
-    for name in READ_ONLY_NAMES:
-        parts = Path(name).parts
-        above = [workspace.joinpath(*parts[:count]) for count in range(1, len(parts) + 1)]
-        if all(_is_plain(path) for path in above):
-            found.append(name)
-    return found
-
-
-def _is_plain(path: Path) -> bool:
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
 
 
 def arguments(program: str, workspace: Path | None) -> list[str]:
@@ -107,8 +88,9 @@ def _workspace(workspace: Path | None) -> list[str]:
     if workspace is None:
         return ["--dir", INSIDE, "--chdir", INSIDE]
     made = ["--bind", str(workspace), INSIDE]
-    for name in read_only_paths(workspace):
-        made += ["--ro-bind", str(workspace / name), f"{INSIDE}/{name}"]
+    for one in protected_names(workspace):
+        how = "--bind" if one.writable else "--ro-bind"
+        made += [how, str(workspace / one.name), f"{INSIDE}/{one.name}"]
     return [*made, "--chdir", INSIDE]
 
 

@@ -24,10 +24,10 @@ from sandbox.api import (
     PROCESSES,
     SCRATCH_BYTES,
 )
-from sandbox.bubblewrap import read_only_paths
 from sandbox.bundle import Bundle
 from sandbox.client import RunnerClient
 from sandbox.engine import ANSWER_S, Engine, connect, engine_error, require_image
+from sandbox.protected import protected_names
 from sandbox.transports import AttachTransport
 
 if TYPE_CHECKING:
@@ -205,9 +205,10 @@ class DockerCage:
         from docker.types import Mount
 
         mounts = [Mount(INSIDE, str(self._workspace), type="bind")]
-        for name in read_only_paths(self._workspace):
-            source = str(self._workspace / name)
-            mounts.append(Mount(f"{INSIDE}/{name}", source, type="bind", read_only=True))
+        for one in protected_names(self._workspace):
+            source = str(self._workspace / one.name)
+            place = f"{INSIDE}/{one.name}"
+            mounts.append(Mount(place, source, type="bind", read_only=not one.writable))
         return mounts
 
     async def _require_workspace(self, client: RunnerClient) -> None:

@@ -126,6 +126,29 @@ async def test_what_git_runs_is_read_only(sandbox: OpenedSandbox) -> None:
     assert (await sandbox.shell("git status --short; touch .git/index2")).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "mv .git .gitold",
+        "python3 -c \"import os; os.rename('.git', '.gitold')\"",
+        "rm -rf .git",
+        "mv .bashrc x",
+        "echo evil >> .bashrc",
+        "rm .bashrc; echo evil > .bashrc",
+    ],
+)
+async def test_what_the_host_trusts_can_be_neither_changed_nor_replaced(
+    sandbox: OpenedSandbox, attempt: str
+) -> None:
+    result = await sandbox.shell(
+        f"{attempt}; mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit"
+    )
+    assert result.exit_code != 0
+    assert (sandbox.workspace / ".git/config").read_text() == "[core]\n"
+    assert list((sandbox.workspace / ".git/hooks").iterdir()) == []
+    assert (sandbox.workspace / ".bashrc").read_text() == "alias ll=ls\n"
+
+
 async def test_no_rights_are_left(sandbox: OpenedSandbox) -> None:
     status = dict(
         line.split(":\t", 1)

@@ -76,6 +76,8 @@ async def test_a_container_has_the_promised_walls(
     assert not host["Devices"]
     assert [(mount["Target"], mount.get("ReadOnly", False)) for mount in host["Mounts"]] == [
         ("/workspace", False),
+        ("/workspace/.bashrc", True),
+        ("/workspace/.git", False),
         ("/workspace/.git/hooks", True),
         ("/workspace/.git/config", True),
     ]

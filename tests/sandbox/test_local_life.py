@@ -70,18 +70,6 @@ def test_what_bubblewrap_says_is_put_in_plain_words(said: str, meaning: str) -> 
     assert meaning in bubblewrap.reason(said)
 
 
-def test_links_in_a_repository_are_not_mounted(workspace: Path, tmp_path: Path) -> None:
-    (workspace / ".git").symlink_to(tmp_path)
-    (tmp_path / "config").write_text("x")
-    (workspace / ".handrail").mkdir()
-    assert bubblewrap.read_only_paths(workspace) == [".handrail"]
-    (workspace / ".git").unlink()
-    (workspace / ".git").mkdir()
-    (workspace / ".git/hooks").symlink_to(tmp_path)
-    (workspace / ".git/config").write_text("x")
-    assert bubblewrap.read_only_paths(workspace) == [".git/config", ".handrail"]
-
-
 def test_control_groups_of_both_kinds_are_filled_in(tmp_path: Path) -> None:
     first = tmp_path / "v1"
     for controller in ("memory", "pids"):

@@ -27,6 +27,7 @@ class OpenedSandbox:
         # a repository, as most workspaces are: some of its files are read-only inside
         (self.workspace / ".git/hooks").mkdir(parents=True)
         (self.workspace / ".git/config").write_text("[core]\n", encoding="utf-8")
+        (self.workspace / ".bashrc").write_text("alias ll=ls\n", encoding="utf-8")
         self.told: list[SandboxChanged] = []
         self.live: list[tuple[str, str]] = []
         self.heard = asyncio.Event()

@@ -135,13 +135,12 @@ class HandrailApp(AppKeys, App[None]):
         self.call_after_refresh(self.set_timer, OPEN_AFTER_S, self.take_session)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note when the person last pressed a key, before anything is done with it."""
-        if (
-            isinstance(event, events.Key | events.Paste)
-            and not event.is_forwarded
-            and self.desk is not None
-        ):
-            self.desk.note_key(event.time)
+        """Note keys and reports of focus for the dialogs, before anything is done with them."""
+        if self.desk is not None and not event.is_forwarded:
+            if isinstance(event, events.Key | events.Paste):
+                self.desk.note_key(event.time)
+            elif isinstance(event, events.AppFocus):
+                self.desk.note_focus_in()
         await super().on_event(event)
 
     @work(group="session", exit_on_error=False)

@@ -74,6 +74,11 @@ class DecisionDesk:
         """Note a key, with the time it arrived."""
         self.last_key_at_s = at_s
 
+    def note_focus_in(self) -> None:
+        """Disarm the dialog when the terminal reports focus, also where the app believed it had it already."""
+        if self._dialog is not None:
+            self._dialog.note_focus_in()
+
     def update(self) -> None:
         """Follow the log: close dialogs whose decision is gone, consider new ones."""
         for gone in self._left_open - self.queue.open.keys():

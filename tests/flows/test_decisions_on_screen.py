@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from textual.events import AppFocus
 from textual.widgets import TextArea
 
 from core.decision import DecisionClosed, DecisionOpened
@@ -253,3 +254,16 @@ async def test_an_answer_begun_comes_back_in_the_composer_when_the_question_is_g
         s.session.interrupt()
         await s.until(lambda: isinstance(s.app.screen, MainScreen))
         await s.until(lambda: s.app.main.composer.text == "in Kö")
+
+
+async def test_a_report_of_focus_disarms_also_where_the_app_believed_it_had_it(tmp_path: Path):
+    async with screen(tmp_path, ECHO, text("done")) as s:
+        await s.dialog()
+        assert s.app.app_focus
+        s.hand.clock.advance(5)
+        await s.hand.send(AppFocus())
+        await s.hand.press("y", after_s=0.3)
+        assert s.echo.ran == []
+        await s.hand.press("y")
+        await s.end()
+        assert s.echo.ran == ["hi"]

@@ -161,12 +161,12 @@ class Hand:
         """Paste a text now."""
         await self.send(events.Paste(text))
 
-    async def send(self, event: events.Key | events.Paste) -> None:
+    async def send(self, event: events.Key | events.Paste | events.AppFocus) -> None:
         """Let an event arrive now."""
         event.time = self.clock.now_s
         await self._deliver(event)
 
-    async def _deliver(self, event: events.Key | events.Paste) -> None:
+    async def _deliver(self, event: events.Key | events.Paste | events.AppFocus) -> None:
         event.set_sender(self.pilot.app)
         assert self.pilot.app._driver is not None
         self.pilot.app._driver.send_message(event)

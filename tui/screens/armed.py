@@ -143,10 +143,14 @@ class ArmedScreen(ModalScreen[DialogEnd]):
             self.context.drafts[self.decision_id] = text
         self.dismiss(DialogEnd(how=how, decision_id=self.decision_id, text=text))
 
+    def note_focus_in(self) -> None:
+        """Disarm: the window came to the front."""
+        self.arming.focus_in(self.now())
+        self.update_arming()
+
     def _note_app_focus(self, has_focus: bool) -> None:
         if has_focus:
-            self.arming.focus_in(self.now())
-            self.update_arming()
+            self.note_focus_in()
 
     def _note_app_resumed(self, _: object) -> None:
         self.arming.resumed(self.now())

@@ -3,12 +3,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from textual import events
 
 from core.decision import QuestionPrompt
 from core.ports import Answer
 from core.vocabulary import QuestionKind
 from tests.support.dialog_host import DecidingSession, DialogHost, Hand, dialog_context, settled
-from tui.screens.question import QuestionScreen
+from tui.screens.question import NOTHING_WRITTEN, QuestionScreen
 
 FORMATS = ("PDF", "HTML", "Markdown")
 
@@ -28,11 +29,15 @@ class Asked:
 
 @asynccontextmanager
 async def asked(
-    kind: QuestionKind, *, options: tuple[str, ...] = (), drafts: dict[str, str] | None = None
+    kind: QuestionKind,
+    *,
+    options: tuple[str, ...] = (),
+    drafts: dict[str, str] | None = None,
+    default: str = "PDF",
 ) -> AsyncIterator[Asked]:
     session, app = DecidingSession(), DialogHost()
     prompt = QuestionPrompt(
-        call_id="call-1", question="Which one?", answer_kind=kind, options=options, default="PDF"
+        call_id="call-1", question="Which one?", answer_kind=kind, options=options, default=default
     )
     async with app.run_test(size=(80, 24)) as pilot:
         decision_id = await session.open(prompt)
@@ -128,6 +133,97 @@ async def test_something_else_can_be_written_instead_of_an_option():
         await a.hand.press("end", "enter", *"plain", "enter")
         assert a.answer is not None
         assert a.answer.text == "plain"
+
+
+@pytest.mark.parametrize("kind", ["choice", "choices"])
+@pytest.mark.parametrize("text", ["plain", "just so", " x", "2 of them", "go", "ключ"])
+async def test_typing_on_the_row_for_it_begins_the_answer_and_loses_nothing(
+    kind: QuestionKind, text: str
+):
+    async with asked(kind, options=FORMATS) as a:
+        await a.hand.press("end", *text, after_s=0.05)
+        assert a.answer is None
+        assert a.dialog.area.text == text
+        await a.hand.press("enter")
+        assert a.answer is not None
+        assert a.answer.text == text.strip()
+
+
+async def test_keys_that_come_in_one_burst_keep_their_order():
+    async with asked("choice", options=FORMATS) as a:
+        await a.hand.press("end")
+        for character in "as fast as it gets":
+            event = events.Key(*_key_of(character))
+            event.set_sender(a.app)
+            a.app.post_message(event)
+        await settled(a.hand.pilot)
+        assert a.dialog.area.text == "as fast as it gets"
+
+
+def _key_of(character: str) -> tuple[str, str]:
+    return ("space" if character == " " else character), character
+
+
+@pytest.mark.parametrize("kind", ["choice", "choices"])
+async def test_a_paste_on_the_row_for_it_begins_the_answer_and_sends_nothing(kind: QuestionKind):
+    async with asked(kind, options=FORMATS) as a:
+        await a.hand.press("end")
+        await a.hand.paste("one\ntwo")
+        assert a.answer is None
+        await a.hand.press(*"!", "enter")
+        assert a.answer is not None
+        assert a.answer.text == "one\ntwo!"
+
+
+async def test_typing_on_the_row_for_it_goes_on_with_what_was_written_before():
+    async with asked("choice", options=FORMATS) as a:
+        await a.hand.press("end", *"pl", "escape", *"ain")
+        assert a.dialog.area.text == "plain"
+
+
+async def test_a_paste_on_an_option_is_no_answer_and_no_text():
+    async with asked("choice", options=FORMATS) as a:
+        await a.hand.paste("one")
+        assert a.dialog.area.text == ""
+        assert not a.dialog.area.display
+
+
+async def test_an_early_enter_after_typing_on_the_row_for_it_sends_nothing():
+    async with asked("choice", options=FORMATS) as a:
+        await a.hand.press("end", "x", "enter", after_s=0.1)
+        assert a.answer is None
+        assert a.dialog.area.text == "x"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "default", "keys"),
+    [
+        ("choice", FORMATS, "PDF", ["end", "enter"]),
+        ("choices", FORMATS, "PDF", ["end", "enter", "space"]),
+        ("choices", FORMATS, "", ["end", "space"]),
+        ("text", (), "", ["space", "ctrl+j"]),
+    ],
+)
+async def test_an_empty_text_is_never_sent_as_an_answer_and_the_dialog_says_so(
+    kind: QuestionKind, options: tuple[str, ...], default: str, keys: list[str]
+):
+    async with asked(kind, options=options, default=default) as a:
+        await a.hand.press(*keys, "enter")
+        assert a.answer is None
+        assert a.dialog.area.display
+        assert NOTHING_WRITTEN in str(a.dialog.status.content)
+        await a.hand.press("x")
+        assert NOTHING_WRITTEN not in str(a.dialog.status.content)
+        await a.hand.press("enter")
+        assert a.answer is not None
+        assert a.answer.text == "x"
+
+
+async def test_an_empty_answer_to_a_question_with_a_default_is_taken():
+    async with asked("text", default="PDF") as a:
+        await a.hand.press("enter")
+        assert a.answer is not None
+        assert (a.answer.resolution, a.answer.text) == ("answered", "")
 
 
 async def test_escape_goes_back_from_writing_to_the_options_and_keeps_the_text():

@@ -1,6 +1,6 @@
 """The dialog of `ask_human`: a typed answer, an option, several, yes or no, or "decide yourself"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual import getters, on
@@ -59,6 +59,7 @@ STATE_OF_ACTION: Final[Mapping[str, QuestionState]] = {
 """Actions that there are only in one state."""
 OWN_ANSWER: Final = "something else: write it"
 """The row after the options."""
+NOTHING_WRITTEN: Final = "nothing is written: an empty answer is not sent"
 NO_SECRETS: Final = (
     "A secret typed here would be written to the journal and told to the model. "
     "Let the agent decide, or leave the question open."
@@ -69,6 +70,26 @@ class OptionList(RowList, inherit_bindings=False):
     """The options; the keys that answer belong to the dialog, which knows when they count."""
 
     BINDINGS: ClassVar["list[BindingType]"] = [*LINE_KEYS]
+
+    def __init__(self, write: Callable[[str], bool], *, id: str) -> None:
+        """Make an empty list.
+
+        Args:
+            write: Takes what is typed or pasted here as text; False where it is no text.
+            id: Widget id.
+        """
+        super().__init__(id=id)
+        self._write = write
+
+    def on_key(self, event: "events.Key") -> None:
+        """Give a key that may be text away at once: one hop later it could be overtaken by the next."""
+        if event.is_printable and event.character and self._write(event.character):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: "events.Paste") -> None:
+        """Give pasted text away; the dialog learns of the paste all the same."""
+        self._write(event.text)
 
 
 class QuestionScreen(ArmedScreen):
@@ -106,6 +127,7 @@ class QuestionScreen(ArmedScreen):
         self._state: QuestionState = STATES[prompt.answer_kind]
         if self._draft and self._options:
             self._state = "writing"
+        self._is_empty_refused = False
 
     @property
     def unsent_text(self) -> str:
@@ -116,7 +138,7 @@ class QuestionScreen(ArmedScreen):
         """Lay out the question, a list and a field for the answer, and the keys."""
         with Vertical(id="question"):
             yield TextBlock(id="question-text", is_prose=True)
-            yield OptionList(id="question-options")
+            yield OptionList(self._write, id="question-options")
             yield AnswerArea(self._draft, compact=True, soft_wrap=True)
             yield Static(id="question-status")
             yield KeyHints(id="question-keys")
@@ -161,9 +183,19 @@ class QuestionScreen(ArmedScreen):
 
     @on(AnswerArea.Sent)
     def send_text(self, message: AnswerArea.Sent) -> None:
-        """Send what was typed."""
-        if self._counts("enter", message.at_s):
-            self._answer(self.area.text.strip(), "enter")
+        """Send what was typed; nothing at all only where there is a default to go on with."""
+        if not self._counts("enter", message.at_s):
+            return
+        text = self.area.text.strip()
+        if text or (self._prompt.default and not self._options):
+            self._answer(text, "enter")
+        else:
+            self._note_refused(is_refused=True)
+
+    @on(AnswerArea.Changed)
+    def note_typed(self) -> None:
+        """Take back what was said about an empty answer."""
+        self._note_refused(is_refused=False)
 
     @on(RowList.Chosen)
     def choose_by_mouse(self, message: RowList.Chosen) -> None:
@@ -188,6 +220,8 @@ class QuestionScreen(ArmedScreen):
         count = self.arming.ignored
         ignored = f"{count} key{'s' * (count > 1)} ignored   " if count else ""
         waits = "" if self.armed else "arming: no answer is taken yet"
+        if self.armed and self._is_empty_refused:
+            waits = NOTHING_WRITTEN
         self.status.update(Content.assemble((ignored + waits, "$text-warning")))
 
     def _counts(self, key: str, at_s: float) -> bool:
@@ -202,6 +236,7 @@ class QuestionScreen(ArmedScreen):
     def _enter(self, state: QuestionState) -> None:
         """Show what belongs to another way of answering, and its keys."""
         self._state = state
+        self._note_refused(is_refused=False)
         for name in ("choosing", "writing", "confirming"):
             self.dialog.set_class(name == state, f"-{name}")
         several = self._prompt.answer_kind == "choices"
@@ -210,7 +245,22 @@ class QuestionScreen(ArmedScreen):
         useless = [action for action, is_hidden in hidden.items() if is_hidden]
         self.query_one(KeyHints).show_keys(keys, hidden=useless)
         focused = {"choosing": self.options, "writing": self.area}
-        focused.get(state, self.query_one("#question-text", TextBlock)).focus()
+        # At once: `Widget.focus` waits for the app's turn, and keys typed until then would go to the list.
+        self.set_focus(focused.get(state, self.query_one("#question-text", TextBlock)))
+
+    def _note_refused(self, *, is_refused: bool) -> None:
+        if self._is_empty_refused != is_refused:
+            self._is_empty_refused = is_refused
+            self.show_state()
+
+    def _write(self, text: str) -> bool:
+        """Write into the field what came to the list: on the row for it, or just after that row was left."""
+        if self._state == "choosing" and self.options.cursor_row == len(self._options):
+            self._enter("writing")
+        if self._state != "writing":
+            return False
+        self.area.insert(text)
+        return True
 
     def _option_row(self, row: int, width_cells: int) -> Content:
         if row == len(self._options):

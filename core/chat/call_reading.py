@@ -28,6 +28,8 @@ class RawCall:
     arguments: str
     source: Literal["native", "text"] = "native"
     extra: dict[str, JsonValue] = field(default_factory=dict)
+    repaired: bool = False
+    """It was not in the form it should have."""
 
 
 class CallIds:
@@ -79,7 +81,7 @@ class CallReader:
             return [
                 replace(blank, id=self._ids.claim(raw.id), status="unknown_tool", problem=problem)
             ]
-        named = replace(blank, name=found.spec.name, repaired=found.changed)
+        named = replace(blank, name=found.spec.name, repaired=found.changed or raw.repaired)
         read = read_arguments(raw.arguments)
         if not read.objects:
             return [replace(_unreadable(named, read, found.spec), id=self._ids.claim(raw.id))]

@@ -3,6 +3,7 @@
 Only a message that is nothing but calls counts, in one of the forms models are trained on. A call in prose, in quotes
 or beside other text is text: it may come from a web page the model repeats. Forms with marks of their own may name a
 tool that does not exist (the model is told); plain JSON counts only when every name is a tool's.
+Arguments beside the name count only when the tool named takes them all and needs no others.
 """
 
 import re
@@ -36,9 +37,9 @@ def find_text_calls(text: str, names: ToolNames) -> list[RawCall]:
     message = _END_TOKEN.sub("", text.strip().removeprefix(_LEADING)).strip()
     if not message:
         return []
-    marked = read_marked(message)
+    marked = read_marked(message, names.takes)
     if marked:
         return marked
     bare = _STRAY_TAG.sub("", message)
-    plain = read_fences(message) or read_json(bare, marked=False)
+    plain = read_fences(message, names.takes) or read_json(bare, marked=False, takes=names.takes)
     return plain if all(names.find(call.name) for call in plain) else []

@@ -3,7 +3,9 @@
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
 
 from core.chat.argument_repair import LOOSE_JSON, read_arguments
 from core.chat.call_reading import RawCall
@@ -46,6 +48,7 @@ _CALL_HEAD = re.compile(
 )
 _BETWEEN = " \t\r\n,;"
 _CALL_KEYS = ({"name", "arguments"}, {"name", "parameters"})
+_ARGUMENT_KEYS = frozenset(("arguments", "parameters"))
 _ALSO_IN_MARKS = frozenset(("id", "type"))
 """Keys that may stand beside name and arguments where marks show that a call is meant."""
 STARTS = (
@@ -54,45 +57,57 @@ STARTS = (
 )
 """How messages in these forms begin."""
 
+Takes = Callable[[str, Collection[str]], bool]
+"""Whether a tool of this name can be called with arguments of these names."""
 
-def read_marked(message: str) -> list[RawCall]:
+
+def read_marked(message: str, takes: Takes) -> list[RawCall]:
     """Return the calls of a message in a marked form, none when it is not wholly in one.
 
     Args:
         message: Without blanks around it.
+        takes: Decides about arguments that stand beside the name.
     """
-    for reader in (_tagged, _sections, _mistral):
+    for reader in (partial(_tagged, takes=takes), _sections, _mistral):
         calls = reader(message)
         if calls:
             return calls
     return []
 
 
-def read_json(text: str, *, marked: bool) -> list[RawCall]:
+def read_json(text: str, *, marked: bool, takes: Takes | None = None) -> list[RawCall]:
     """Read objects of exactly a name and arguments: one, a list of them, or one after the other.
+
+    Small models also write the arguments beside the name; in a list that is too likely to be data.
 
     Args:
         text: Nothing but JSON.
         marked: Marks around it say that calls are meant, so that an id may stand beside them.
+        takes: Decides about arguments that stand beside the name; without it such an object is no call.
     """
-    calls = [_object_call(item, marked=marked) for item in _json_items(text)]
+    beside = None if text.startswith("[") else takes
+    calls = [
+        _object_call(item, marked=marked) or _flat_call(item, beside) for item in _json_items(text)
+    ]
     return [call for call in calls if call is not None] if all(calls) else []
 
 
-def read_fences(message: str) -> list[RawCall]:
+def read_fences(message: str, takes: Takes) -> list[RawCall]:
     """Read a message of nothing but fences around JSON."""
-    return (
-        _all(_FENCE, message, lambda found: read_json(found.group(1).strip(), marked=False)) or []
+    return _all(
+        _FENCE,
+        message,
+        lambda found: read_json(found.group(1).strip(), marked=False, takes=takes),
     )
 
 
-def _tagged(message: str) -> list[RawCall]:
+def _tagged(message: str, takes: Takes) -> list[RawCall]:
     """Read <tool_call> blocks, closed or not, and Qwen's functions, whose outer tag servers swallow."""
     if not _TAG_OPEN.match(message):
         return _xml_functions(_TAG_CLOSE.sub("", message))
     calls: list[RawCall] = []
     for body in _blocks(message):
-        found = _block(body)
+        found = _block(body, takes)
         if not found:
             return []
         calls += found
@@ -117,12 +132,12 @@ def _blocks(message: str) -> Iterator[str]:
         at = closed.end() if closed is not None else end
 
 
-def _block(body: str) -> list[RawCall]:
+def _block(body: str, takes: Takes) -> list[RawCall]:
     bare = body.strip()
     return (
         _xml_functions(bare)
-        or read_json(bare, marked=True)
-        or read_fences(bare)
+        or read_json(bare, marked=True, takes=takes)
+        or read_fences(bare, takes)
         or _broken_call(bare)
         or _glm_call(bare)
     )
@@ -229,6 +244,17 @@ def _object_call(item: JsonValue, *, marked: bool) -> RawCall | None:
     arguments = fields.get("arguments", fields.get("parameters"))
     written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return _raw(text_of(fields["name"]), written)
+
+
+def _flat_call(item: JsonValue, takes: Takes | None) -> RawCall | None:
+    """Return the call of an object whose other keys, at least one, are arguments of the tool it names."""
+    arguments = dict(mapping_of(item))
+    name = text_of(arguments.pop("name", None))
+    if takes is None or not arguments or _ARGUMENT_KEYS & arguments.keys():
+        return None
+    if not takes(name, arguments.keys()):
+        return None
+    return replace(_raw(name, json.dumps(arguments, ensure_ascii=False)), repaired=True)
 
 
 def _all(

@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from core.chat.json_shape import items_of, mapping_of, text_of
 from core.messages import ToolSpec
 
 MAX_TOOLS = 128
@@ -81,6 +82,17 @@ class ToolNames:
             candidates = self._loose.get(_loosened(bare), [])
             meant = self._specs[candidates[0]] if len(candidates) == 1 else None
         return FoundTool(meant, changed=True) if meant is not None else None
+
+    def takes(self, received: str, arguments: Collection[str]) -> bool:
+        """Return whether a tool of exactly this name has all these arguments and requires no others."""
+        found = self.find(received) if self.knows(received) else None
+        if found is None:
+            return False
+        schema = found.spec.parameters
+        given = set(arguments)
+        return given <= mapping_of(schema.get("properties")).keys() and given.issuperset(
+            text_of(name) for name in items_of(schema.get("required"))
+        )
 
 
 def bare_name(received: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from core.chat.text_calls import may_be_call
+from core.messages import ToolSpec
 from tests.support.reply_reading import Reading, read_text, told
 
 A = '{"name": "read_file", "arguments": {"path": "a"}}'
@@ -114,7 +115,96 @@ def test_a_call_in_any_other_company_is_text(message: str) -> None:
     assert reply.calls == ()
 
 
-@pytest.mark.parametrize("message", [f"<tool_call>{A}</tool_call>", f"```json\n{A}\n```", A])
+FLAT = '{"name": "read_file", "path": "a"}'
+FLAT_BOTH = '{"name": "write_file", "content": "", "path": "a"}'
+FLAT_CALLS: dict[str, tuple[str, list[Any]]] = {
+    "object alone": (FLAT, [READ]),
+    "fence": (f"```json\n{FLAT}\n```", [READ]),
+    "a line each": (
+        f"{FLAT}\n{FLAT_BOTH}",
+        [READ, ("write_file", {"path": "a", "content": ""})],
+    ),
+    "tag": (f"<tool_call>\n{FLAT}\n</tool_call>", [READ]),
+    "tag not closed": (f"<tool_call>{FLAT}", [READ]),
+    "end token behind it": (f"{FLAT}<|im_end|>", [READ]),
+    "name last": ('{"path": "a", "name": "read_file"}', [READ]),
+    "optional one too": (
+        '{"name": "list_dir", "limit": 2, "path": "."}',
+        [("list_dir", {"path": ".", "limit": 2})],
+    ),
+    "of the wrong type": ('{"name": "read_file", "path": 5}', [("read_file", "invalid")]),
+}
+
+
+@pytest.mark.parametrize(("message", "expected"), FLAT_CALLS.values(), ids=FLAT_CALLS)
+def test_arguments_beside_the_name_make_a_repaired_call(message: str, expected: list[Any]) -> None:
+    reply = read_text(message, text_calls=True)
+    assert told(reply) == expected
+    assert (reply.outcome, reply.text) == ("tool_calls", "")
+    assert all(call.source == "text" and call.repaired for call in reply.calls)
+
+
+def test_only_the_call_with_its_arguments_beside_the_name_is_marked_repaired() -> None:
+    reply = read_text(f"{A}\n{FLAT_BOTH}", text_calls=True)
+    assert [call.repaired for call in reply.calls] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        '{"name": "read_file", "path": "a", "note": 1}',
+        '{"name": "read_file", "path": "a", "id": "1"}',
+        '{"name": "write_file", "path": "a"}',
+        '{"name": "read_file", "view_range": [1, 2]}',
+        '{"name": "launch", "path": "a"}',
+        '{"name": "Read-File", "path": "a"}',
+        '{"name": "get_time"}',
+        '{"name": "get_time", "path": "a"}',
+        '{"name": "read_file", "path": "a", "parameters": {}}',
+        '{"name": "read_file", "path": "a", "arguments": {"path": "a"}}',
+        '{"name": "read_file", "path": "a", "path": "b"}',
+        '{"name": ["read_file"], "path": "a"}',
+        '{"name": "Ada", "path": "/home/ada"}',
+        '{"path": "a"}',
+        '{"name": "read_file", "path": "a',
+        f"[{FLAT}]",
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "<tool_call>{}</tool_call>"])
+def test_an_object_that_only_resembles_such_a_call_is_text(flat: str, around: str) -> None:
+    message = around.replace("{}", flat)
+    reply = read_text(message, text_calls=True)
+    assert (reply.calls, reply.text) == ((), message)
+
+
+@pytest.mark.parametrize("call", [A, FLAT])
+@pytest.mark.parametrize(
+    "around",
+    ["Sure: {}", "{} is the call", "{} obj['answer']", "{}\nobj['answer']", "`{}`", "> {}"],
+)
+def test_words_around_a_call_in_plain_json_make_it_text(call: str, around: str) -> None:
+    message = around.replace("{}", call)
+    reply = read_text(message, text_calls=True)
+    assert (reply.calls, reply.text) == ((), message)
+
+
+def test_one_object_that_is_no_call_makes_its_neighbours_text() -> None:
+    message = FLAT + '\n{"name": "Ada", "path": "b"}'
+    assert read_text(message, text_calls=True).calls == ()
+
+
+def test_the_name_of_the_tool_is_not_its_argument_called_name_as_well() -> None:
+    greet = ToolSpec(
+        name="greet",
+        description="",
+        parameters={"properties": {"name": {}, "tone": {}}, "required": ["name"]},
+    )
+    reading = Reading(text_calls=True, tools=[greet])
+    reading.delta(content='{"name": "greet", "tone": "warm"}')
+    assert reading.end().calls == ()
+
+
+@pytest.mark.parametrize("message", [f"<tool_call>{A}</tool_call>", f"```json\n{A}\n```", A, FLAT])
 def test_without_the_flag_nothing_in_a_text_is_a_call(message: str) -> None:
     reply = read_text(message)
     assert (reply.calls, reply.text) == ((), message)

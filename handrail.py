@@ -36,9 +36,20 @@ def main() -> None:
     """Run the app with the command line's arguments; ends the process with its exit code."""
     home = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = own_import_paths(sys.path, os.environ.get("PYTHONPATH", ""), home)
-    from tui.__main__ import main as run
+    try:
+        from tui.__main__ import main as run
 
-    run()
+        run()
+    except ModuleNotFoundError as error:
+        sys.exit(f"handrail: this Python lacks {error.name}. {_remedy(home)}")
+
+
+def _remedy(home: str) -> str:
+    """Return what to type instead where the packages of the app are not installed for this Python."""
+    own = os.path.join(home, ".venv", "bin", "python")
+    if os.path.exists(own):
+        return f"Use: {own} {os.path.join(home, 'handrail.py')}"
+    return "In a clone, run `make run` first; it sets everything up."
 
 
 if __name__ == "__main__":

@@ -4,8 +4,15 @@ from collections.abc import Sequence
 
 from core.decision import DecisionClosed, DecisionOpened
 from core.event_log import EventLog
-from core.events import CallIntended, ModelReplied, RunEnded, RunStarted, ToolEnded
-from core.messages import Outcome, ToolCall
+from core.events import (
+    CallIntended,
+    ErrorInfo,
+    ModelReplied,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+)
+from core.messages import Outcome, ToolCall, Usage
 from core.record import Record
 
 UNKNOWN = (
@@ -30,7 +37,7 @@ def close_open_ends(log: EventLog) -> None:
             ToolEnded(call_id=call.id, name=call.name, outcome=outcome, output=text, error=text)
         )
     if _run_is_open(records):
-        log.append(RunEnded(reason="stopped", exit_code=130))
+        log.append(_cut_end(records))
 
 
 def _open_decisions(records: Sequence[Record]) -> list[str]:
@@ -56,3 +63,23 @@ def _run_is_open(records: Sequence[Record]) -> bool:
         if isinstance(record.event, RunStarted):
             return True
     return False
+
+
+def _cut_end(records: Sequence[Record]) -> RunEnded:
+    """Return the end of a run that had none, with what is known of it."""
+    start = max(n for n, record in enumerate(records) if isinstance(record.event, RunStarted))
+    run = records[start:]
+    replies = [record.event for record in run if isinstance(record.event, ModelReplied)]
+    costs = [reply.cost_usd for reply in replies]
+    return RunEnded(
+        reason="stopped",
+        exit_code=130,
+        usage=Usage(
+            input_tokens=sum(reply.usage.input_tokens for reply in replies),
+            output_tokens=sum(reply.usage.output_tokens for reply in replies),
+        ),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+        steps=run[-1].step,
+        duration_s=round(max(0.0, run[-1].mono_s - run[0].mono_s), 3),
+        error=ErrorInfo(code="ended_early", message="Handrail ended while this run went on."),
+    )

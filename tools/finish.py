@@ -47,9 +47,9 @@ class Finish(TypedTool[FinishArguments]):
     )
     arguments = FinishArguments
     example: ClassVar[JsonObject] = {
-        "answer": "The last prime below 50 is 47.",
+        "answer": "The report is in report.md.",
         "status": "answered",
-        "files": ["primes.py"],
+        "files": ["report.md"],
     }
 
     def __init__(self, files: Files, workspace: Path) -> None:

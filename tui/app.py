@@ -122,7 +122,7 @@ class HandrailApp(AppKeys, App[None]):
             act = partial(
                 self.run_action, binding.action, self.main if binding in MAIN_KEYS else self
             )
-            yield SystemCommand(binding.tooltip, keys, act)
+            yield SystemCommand(f"{binding.description}: {binding.tooltip}", keys, act)
 
     def on_mount(self) -> None:
         """Open the session once the screen is painted."""

@@ -190,6 +190,8 @@ def _notice(block: "NoticeBlock", look: Look) -> list[Content]:
 def _result(block: "ResultBlock", look: Look) -> list[Content]:
     ended, width = block.ended, look.width_cells
     word, style = _REASONS[ended.reason]
+    if ended.reason == "stopped" and ended.error:  # not by the person: the app itself went away
+        word = "Cut short"
     if ended.limit:
         word = f"{word} ({ended.limit})"
     rows = [_rule(word, style, _facts(block), width)]

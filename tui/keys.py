@@ -76,7 +76,6 @@ COMPOSER_KEYS: Final[tuple[Binding, ...]] = (
         "Send",
         id="composer.send",
         tooltip="Send; while a run goes on it enters at the next step",
-        priority=True,  # a text area takes Enter as a new line before it looks at its bindings
     ),
     Binding(
         "ctrl+j,alt+enter,shift+enter",

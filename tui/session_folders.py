@@ -4,6 +4,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,6 +102,20 @@ def delete_session(session: StoredSession) -> None:
         ) from error
     except OSError as error:
         raise StoreError(f"{session.folder} cannot be removed: {error.strerror}.") from error
+
+
+def forget_without_task(session_id: str) -> bool:
+    """Remove a session that was opened and given nothing to do; return whether it is gone.
+
+    One that cannot be read or removed is left alone.
+    """
+    found = _stored(sessions_folder() / session_id)
+    if found is None or found.task:
+        return found is None
+    with suppress(StoreError):
+        delete_session(found)
+        return True
+    return False
 
 
 def _stored(folder: Path) -> StoredSession | None:

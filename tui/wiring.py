@@ -181,6 +181,11 @@ class Wiring:
         self._on_screen = on_screen
         self._warming: list[asyncio.Task[None]] = []
 
+    @property
+    def session_id(self) -> str:
+        """Id of the session, opened or not."""
+        return self._places.session.name
+
     async def open_session(self) -> Session:
         """Open the session.
 

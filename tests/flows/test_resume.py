@@ -100,7 +100,9 @@ async def test_a_call_that_was_under_way_is_never_run_again_and_said_to_be_unkno
     ended = next(event for event in events_of(session) if isinstance(event, ToolEnded))
     assert ended.outcome == ("unknown" if intended else "cancelled")
     closing = next(event for event in events_of(session) if isinstance(event, RunEnded))
-    assert closing.reason == "stopped"
+    assert (closing.reason, closing.steps) == ("stopped", 1)
+    assert closing.error is not None
+    assert closing.error.code == "ended_early"
     assert not session.running
     await session.run("Go on")
     assert echo.ran == []

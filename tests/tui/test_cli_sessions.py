@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from core.config_load import load_or_excuse
 from core.event_log import EventLog, SystemClock
 from core.events import RunEnded, RunStarted, SessionOpened
 from core.journal import Journal
 from tui.__main__ import run_command
-from tui.session_folders import new_session_folder, stored_sessions
+from tui.session_folders import forget_without_task, new_session_folder, stored_sessions
+from tui.wiring import Wiring
 
 
 def stored_session(task: str, age_s: float = 0.0) -> Path:
@@ -90,3 +92,14 @@ def test_a_beginning_that_fits_two_sessions_is_refused(capfd: pytest.CaptureFixt
     stored_session("b")
     assert run_command(["sessions", "show", "2"]) == 2
     assert "fits 2 sessions" in capfd.readouterr().err
+
+
+async def test_a_session_without_a_task_is_not_kept(workspace: Path) -> None:
+    for task in ("", "count the files"):
+        wiring = Wiring(load_or_excuse(), workspace, attended=True)
+        session = await wiring.open_without_model()
+        if task:
+            await session.run(task)
+        await session.close()
+        assert forget_without_task(wiring.session_id) is not bool(task)
+    assert [one.task for one in stored_sessions()] == ["count the files"]

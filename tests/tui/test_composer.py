@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Paste
+from textual.events import Key, Paste
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from tests.support.app import eventually
@@ -45,6 +46,20 @@ async def test_enter_sends_and_empties(pilot: Pilot[None]) -> None:
     host = host_of(pilot)
     await eventually(pilot, lambda: host.sent)
     assert (host.sent, host.composer.text) == (["hello"], "")
+
+
+async def test_keys_that_arrive_in_one_burst_keep_their_order(pilot: Pilot[None]) -> None:
+    host = host_of(pilot)
+    driver = host._driver
+    assert driver is not None
+    texts = ["Use the python tool to compute sum(range(100)).", "Count all files."]
+    for text in texts:
+        for char in text:
+            driver.send_message(Key(_character_to_key(char), char))
+        driver.send_message(Key("enter", "\r"))
+    await eventually(pilot, lambda: len(host.sent) == len(texts))
+    assert host.sent == texts
+    assert host.composer.text == ""
 
 
 async def test_enter_alone_sends_nothing(pilot: Pilot[None]) -> None:

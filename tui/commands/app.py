@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from core.config_layers import first_look
 from core.errors import ConfigError
 from tui.arguments import OneLineParser, common_overrides, workspace_of
-from tui.console import report
+from tui.console import report, say
 from tui.exits import ANSWERED, GAVE_UP
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def run_app(options: Namespace, session: "LateSession | LateTour", task: str | N
     if app.driver_class is LinuxDriver:
         app.driver_class = TerminalDriver
     app.run()
+    session.leave()
     if app.crash is not None:
         report(app.crash)
         return GAVE_UP
@@ -150,6 +151,16 @@ class LateSession:
         )
         return await self._wiring.open_without_model()
 
+    def leave(self) -> None:
+        """Say how to go on with the session; one that was given no task is not kept."""
+        if self._wiring is None:
+            return
+        from tui.session_folders import forget_without_task
+
+        session_id = self._wiring.session_id
+        if not forget_without_task(session_id):
+            say(f"To go on with this session: handrail resume {session_id}")
+
     @property
     def look_around(self) -> "LookAround | None":
         """Looks for what is there, for the first screen."""
@@ -177,6 +188,9 @@ class LateTour:
         """Plan it from the command line."""
         self._options = options
         self._opened: SessionLike | None = None
+
+    def leave(self) -> None:
+        """Nothing is kept of a tour."""
 
     async def open(self) -> "SessionLike":
         """Open the session and start its task.

@@ -16,7 +16,7 @@ def add_arguments(parser: OneLineParser) -> None:
         "session",
         nargs="?",
         metavar="ID",
-        help="the session, or the beginning of its id; without it, the one used last",
+        help="the session, or the beginning of its id; without it, the one with a task that was used last",
     )
 
 
@@ -31,7 +31,8 @@ def run(options: Namespace) -> int:
         raise ConfigError("Going on with a session never starts in mode full.", code="usage")
     from tui.session_folders import find_session, stored_sessions
 
-    found = [find_session(options.session)] if options.session else stored_sessions()
+    with_task = [one for one in stored_sessions() if one.task]
+    found = [find_session(options.session)] if options.session else with_task
     if not found:
         raise ConfigError("There is no earlier session.", code="no_session")
     session = found[0]

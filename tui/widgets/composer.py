@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_HISTORY = 500
 """Messages that Up brings back."""
+ORDERED_ACTIONS = frozenset({"submit", "newline"})
+"""Actions whose keys wait for the letters before them."""
 
 
 class Composer(TextArea):
@@ -71,6 +73,18 @@ class Composer(TextArea):
         if text.strip():
             self.text = f"{text}\n{self.text}".rstrip("\n")
             self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: "events.Key") -> None:
+        """Send or begin a line in the order of the keys.
+
+        A text area would take Enter as a new line before it looks at its bindings, and a priority binding acts before
+        the letters that were typed just before it have arrived.
+        """
+        found = self.screen.active_bindings.get(event.key)
+        if found is not None and found.node is self and found.binding.action in ORDERED_ACTIONS:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(found.binding.action)
 
     def on_paste(self, event: "events.Paste") -> None:
         """Take pasted text without control characters; it is never sent by itself."""

@@ -9,6 +9,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,8 +170,11 @@ class LateSession:
     async def _look_around(self) -> "Findings":
         configuration = await asyncio.to_thread(self._load)
         from tui.findings import look_around
+        from tui.session_port import Finding
 
-        return await look_around(configuration, LateTour(self._options).open)
+        found = await look_around(configuration, LateTour(self._options).open)
+        here = Finding(name="Workspace", state="ok", text=str(self._workspace))
+        return replace(found, rows=(here, *found.rows))
 
     def _load(self) -> "Configuration":
         from core.config_load import load_or_excuse

@@ -234,7 +234,7 @@ def test_a_model_of_a_local_server_is_taken_by_one_key(workspace: Path, home: Pa
         Terminal(handrail("--no-browser"), workspace) as terminal,
     ):
         terminal.see("use scripted from now on")
-        terminal.see(workspace.name)
+        terminal.see("Workspace")
         terminal.press_until_gone("1", "use scripted from now on")
         terminal.see("scripted · ASK · idle")
         give_task(terminal, "say hello")

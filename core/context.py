@@ -17,6 +17,7 @@ from core.messages import (
     ToolSpec,
     UserMessage,
 )
+from core.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
 
 Count = Callable[[str], int]
 """Estimates the tokens of a text."""
@@ -26,10 +27,6 @@ SHORT_RESULT_CHARS = 400
 """Results up to this length are never cut to a note."""
 WINDOW_SHARE = 0.9
 """Part of the window a request may fill; the rest is for the answer and for our error of estimate."""
-MESSAGE_TOKENS = 4
-"""Overhead of one message."""
-IMAGE_TOKENS = 1000
-"""Estimate for one picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

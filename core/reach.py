@@ -55,11 +55,6 @@ class Target:
     """It is the workspace itself or a folder around it."""
 
     @property
-    def is_workspace(self) -> bool:
-        """Whether it is the workspace folder itself."""
-        return self.place == "workspace" and self.path in ("", ".")
-
-    @property
     def shown(self) -> str:
         """For a dialog: as written, and where it leads when that differs."""
         where = self.path or "the workspace"

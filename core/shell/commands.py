@@ -1,7 +1,6 @@
 """The loose reader: every command that may run when a text is given to a shell, wherever it is hidden in it."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -282,8 +281,3 @@ class _Walk:
             self._folders.changed(operands[0].text)
         else:
             self._folders.changed(None)
-
-
-def names_of(commands: Sequence[Seen]) -> tuple[str, ...]:
-    """Return the programs in order."""
-    return tuple(seen.name for seen in commands if seen.words)

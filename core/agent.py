@@ -65,7 +65,7 @@ class RunOutcome:
     reason: Literal["answered", "gave_up", "limit"]
     answer: str = ""
     limit: str = ""
-    """steps, minutes or cost."""
+    """steps, minutes, cost or cost_per_day."""
     message: str = ""
     """Why it gave up, for people."""
     files: tuple[str, ...] = ()
@@ -171,7 +171,8 @@ class ToolCallAgent:
         return [task.result() for task in running]
 
     async def _take_up(self, call: ToolCall) -> ToolResult:
-        if refusal := self._parts.guard.refusal(call):
+        refusal = self._parts.guard.refusal(call) or self._parts.budget.take_call(call.name)
+        if refusal:
             return self._parts.dispatcher.skip(call, refusal, "denied")
         return await self._parts.dispatcher.dispatch(call)
 
@@ -222,10 +223,10 @@ class ToolCallAgent:
         return None
 
     async def _last_words(self, stopped: RunStopped) -> RunOutcome:
-        """Ask once, without tools, for the best answer so far; money and time limits are final."""
+        """Ask once, without tools, for the best answer so far, if time and money are left for that."""
         answer = ""
-        if stopped.reason == "steps":
-            with suppress(RunStopped):  # then there is no time for last words either
+        if stopped.reason != "minutes":
+            with suppress(RunStopped):  # then there is neither time nor money for last words
                 answer = (await self._parts.thinker.think((), LIMIT_NUDGE)).text
         return RunOutcome(
             reason="limit", limit=stopped.reason, message=stopped.message, answer=answer

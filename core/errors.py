@@ -187,7 +187,7 @@ class StoreError(HandrailError):
     default_code = "store"
 
 
-StopReason = Literal["steps", "minutes", "cost", "interrupted", "denied_pause"]
+StopReason = Literal["steps", "minutes", "cost", "cost_per_day", "interrupted", "denied_pause"]
 
 
 class RunStopped(Exception):  # noqa: N818 - not an error: it ends a run in an orderly way

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from core.decision import DecisionClosed, DecisionOpened
+from core.memory_events import CompactionEnded, CompactionStarted, MemoryScored
 from core.messages import Image, JsonValue, Outcome, ToolCall, Usage
 from core.surroundings import BrowserChanged, BrowserSnapshotted, SandboxChanged
 from core.vocabulary import DecidedBy, EndReason, Mode, RiskLevel, Verdict
@@ -65,6 +66,8 @@ class RunStarted:
     max_minutes: float
     max_cost_usd: float
     """0 means no limit."""
+    max_cost_per_day_usd: float = 0.0
+    """Of all sessions of this machine together; 0 means no limit."""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -109,7 +112,7 @@ class RunEnded:
     duration_s: float = 0.0
     error: ErrorInfo | None = None
     limit: str = ""
-    """steps, minutes or cost when `reason` is limit."""
+    """steps, minutes, cost or cost_per_day when `reason` is limit."""
     kind: Literal["run_ended"] = "run_ended"
 
 
@@ -233,6 +236,10 @@ class CallIntended:
     digest: str
     risk: RiskLevel
     decided_by: DecidedBy
+    bindings: Mapping[str, str] = field(default_factory=dict)
+    """What else the call was allowed for; for an edit its `file`, `pre_image` and `post_image` (`core.preimage`)."""
+    reads_only: bool = False
+    """It changes nothing, whatever becomes of it."""
     kind: Literal["call_intended"] = "call_intended"
 
 
@@ -276,8 +283,10 @@ class MessageSteered:
 class MemoryEdited:
     """The person changed what the model will see."""
 
-    operation: Literal["edit", "drop", "restore", "pin", "unpin", "insert", "compact"]
+    operation: Literal["edit", "drop", "restore", "pin", "unpin", "insert", "undo", "redo"]
+    """undo and redo: the newest change of memory, a summary included."""
     unit_id: str
+    """"" for insert, undo and redo."""
     text: str = ""
     by: DecidedBy = "person"
     kind: Literal["memory_edited"] = "memory_edited"
@@ -327,6 +336,9 @@ Event: TypeAlias = (
     | ToolEnded
     | MessageSteered
     | MemoryEdited
+    | CompactionStarted
+    | CompactionEnded
+    | MemoryScored
     | BrowserSnapshotted
     | BrowserChanged
     | SandboxChanged

@@ -19,6 +19,7 @@ from core.loop_guard import LoopGuard
 from core.memory import Memory
 from core.ports import Clock, Model, Tool
 from core.run_control import RunControl
+from core.spending import Purse
 from core.stored_log import StoredLog
 from core.thinking import Thinker, ThinkerParts
 from core.tool_spec import specs
@@ -51,6 +52,8 @@ class RunParts:
     log: EventLog
     stored: StoredLog
     limits: Limits
+    purse: Purse
+    """Told what is spent, knows what was spent today."""
     clock: Clock
     workspace: Path
     prepare: Callable[[], Awaitable[None]] | None
@@ -64,7 +67,7 @@ class Run:
     def __init__(self, parts: RunParts) -> None:
         """Prepare; nothing happens before `work`."""
         self._parts = parts
-        self._budget = Budget(parts.limits, parts.clock)
+        self._budget = Budget(parts.limits, parts.clock, parts.purse)
         self._first_record = len(parts.log)
         self._before: Look = {}
 
@@ -77,6 +80,7 @@ class Run:
                 max_steps=limits.max_steps,
                 max_minutes=limits.max_minutes,
                 max_cost_usd=limits.max_cost_usd,
+                max_cost_per_day_usd=limits.max_cost_per_day_usd,
             )
         )
         try:

@@ -28,6 +28,7 @@ from core.record import Record
 from core.recovery import close_open_ends
 from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
+from core.spending import NoPurse, Purse
 from core.stored_log import StoredLog
 from core.tokens import estimate_text
 from core.tool_spec import specs
@@ -87,6 +88,8 @@ class SessionParts:
     """Awaited when a run starts, before tools are offered: finds out what they can use."""
     explain_defect: ExplainDefect = name_defect
     """Told of a defect of ours that ended a run."""
+    purse: Purse = field(default_factory=NoPurse)
+    """Told what is spent, knows what was spent today."""
     resources: Sequence[Closable] = ()
     """Closed with the session: sandbox, browser."""
     clock: Clock = field(default_factory=SystemClock)
@@ -281,6 +284,7 @@ class Session:
                 log=self.log,
                 stored=self._stored,
                 limits=self._parts.settings.limits,
+                purse=self._parts.purse,
                 clock=self._parts.clock,
                 workspace=self.places.workspace,
                 prepare=self._parts.prepare,

@@ -10,7 +10,7 @@ from core.context import ContextBuilder, Plan, request_limit
 from core.errors import ContextTooLongError, ModelStreamError
 from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
 from core.memory import Memory
-from core.messages import ModelReply, ToolSpec
+from core.messages import ModelReply, ToolSpec, Usage
 from core.ports import Clock, EventSink, Model
 
 MAX_BROKEN_STREAMS = 2
@@ -51,7 +51,7 @@ class Thinker:
 
         Raises:
             ModelError: It cannot be had; asking again does not help.
-            RunStopped: The time of the run is up.
+            RunStopped: The time of the run is up, or it would cost more than a limit allows.
         """
         while True:
             plan = self._plan(tools, nudge)
@@ -80,8 +80,24 @@ class Thinker:
                 raise self._parts.budget.out_of_time() from None
             raise
 
+    def _check_money(self, plan: Plan) -> None:
+        """Check that the request can be paid, and the last words after it.
+
+        Raises:
+            RunStopped: It would pass a limit of money.
+            StoreError: What was spent today is not known, and a limit depends on it.
+        """
+        parts, reply = self._parts, self._parts.budget.limits.reply_tokens
+        price = parts.model.cost_usd(Usage(input_tokens=plan.tokens, output_tokens=reply))
+        kept = 0.0
+        if plan.tools_tokens:  # not the last words themselves, which are asked for without tools
+            after = plan.tokens - plan.tools_tokens + reply
+            kept = parts.model.cost_usd(Usage(input_tokens=after, output_tokens=reply)) or 0.0
+        parts.budget.check_price(price, kept)
+
     async def _ask(self, plan: Plan) -> ModelReply:
         parts = self._parts
+        self._check_money(plan)
         parts.record(
             ContextBuilt(
                 units=plan.units,

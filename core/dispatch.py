@@ -66,8 +66,8 @@ class DispatchParts:
     clock: Clock
     pause: Callable[[], None]
     """Pauses the run at the next step boundary."""
-    ensure_stored: Callable[[], None]
-    """Raises StoreError while the journal cannot be written."""
+    ensure_stored: Callable[[], bool]
+    """Raises StoreError while the journal cannot be written; True when it must reach the disk before an effect."""
     make_durable: Callable[[], None]
     """Brings the log to the disk; blocks, so it is called in a thread."""
     waited: Callable[[float], None]
@@ -81,6 +81,7 @@ class Permission:
     tool: Tool
     arguments: BaseModel
     plain: Mapping[str, JsonValue]
+    bindings: Mapping[str, str]
     digest: str
     risk: RiskLevel
     decided_by: DecidedBy
@@ -180,6 +181,7 @@ class Dispatcher:
                 tool=tool,
                 arguments=arguments,
                 plain=plain,
+                bindings=facts.bindings,
                 digest=digest,
                 risk=judgement.risk,
                 decided_by=_decider(judgement, edited=shown is not None),
@@ -268,10 +270,12 @@ class Dispatcher:
                 digest=permission.digest,
                 risk=permission.risk,
                 decided_by=permission.decided_by,
+                bindings=permission.bindings,
+                reads_only=permission.tool.reads_only,
             )
         )
-        self._parts.ensure_stored()
-        if permission.risk in DURABLE_RISKS:
+        is_owed = self._parts.ensure_stored() and permission.risk != "R0"
+        if is_owed or permission.risk in DURABLE_RISKS:
             await asyncio.to_thread(self._parts.make_durable)
         return await permission.tool.run(permission.arguments, context)
 

@@ -5,13 +5,16 @@ the line without that last field. A torn end is cut off when the journal is open
 """
 
 import fcntl
+import itertools
 import json
 import os
+import re
 import threading
 import time
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.errors import StoreError
@@ -20,6 +23,7 @@ from core.record import Record
 
 FILE_NAME = "journal.jsonl"
 ENVELOPE = ("n", "at_utc", "run_id", "step", "mono_s", "prev", "crc")
+_LINE_END = re.compile(rb',"crc":\d+\}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +50,20 @@ class Journal:
         """
         self.path = folder / FILE_NAME
         self._crc = 0
+        self._end = 0
+        """Where the last whole line ends."""
+        self._broken = False
+        """Whether half a line may stand after `_end`."""
         self._unsynced = False
+        self._is_named = False
+        """Whether the folder's own entry for the file has reached the disk."""
         self._sync_lock = threading.Lock()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
             self._fd = os.open(self.path, flags, 0o600)
             os.fchmod(self._fd, 0o600)
+            self._end = os.fstat(self._fd).st_size
         except OSError as error:
             hint = "Set HANDRAIL_STATE_DIR to a folder that can be written."
             raise StoreError(
@@ -63,24 +74,29 @@ class Journal:
         except OSError as error:
             os.close(self._fd)
             raise StoreError(
-                "This session is open in another Handrail.", hint="Close that one first."
+                "This session is open in another Handrail.",
+                hint="Close that one first.",
+                code="session_open",
             ) from error
 
     def load(self) -> LoadedJournal:
-        """Read what is there and cut off a torn end; later lines are chained to the last good one."""
-        data = self.path.read_bytes()
+        """Read what is there and cut off a torn end; later lines are chained to the last good one.
+
+        Raises:
+            StoreError: It cannot be read, or its torn end cannot be set aside; nothing was changed.
+        """
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be read: {error.strerror}.") from error
         records, good_bytes, self._crc = read_lines(data)
-        rest = data[good_bytes:]
-        if not rest:
-            return LoadedJournal(records=records)
-        if _has_good_line(rest):
-            return LoadedJournal(records=records, damaged_line=len(records) + 1)
-        torn = self.path.with_name(f"journal.torn-{time.time_ns()}")
-        descriptor = os.open(torn, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(rest)
+        loaded = _judged(records, data[good_bytes:])
+        self._end = good_bytes if loaded.torn_bytes else len(data)
+        if not loaded.torn_bytes:
+            return loaded
+        kept = self._set_aside(data[good_bytes:])
         os.ftruncate(self._fd, good_bytes)
-        return LoadedJournal(records=records, torn_bytes=len(rest), torn_file=torn.name)
+        return replace(loaded, torn_file=kept)
 
     def write(self, record: Record) -> None:
         """Append one record with one write.
@@ -89,32 +105,105 @@ class Journal:
             StoreError: The disk is full or the file cannot be written; no part of the line stays.
         """
         line, crc = encode(record, self._crc)
-        size = os.fstat(self._fd).st_size
         try:
-            written = os.write(self._fd, line)
+            written = self._append(line)
         except OSError as error:
             raise StoreError(
                 f"Cannot write the journal: {error.strerror}.", hint="Free some space."
             ) from error
         if written != len(line):
-            os.ftruncate(self._fd, size)
+            # Where cutting fails too, the next write cuts first: a line must never follow half a line.
+            with suppress(OSError):
+                os.ftruncate(self._fd, self._end)
             raise StoreError("Cannot write the journal: the disk is full.", hint="Free some space.")
+        self._end += written
         self._crc, self._unsynced = crc, True
 
     def sync(self) -> None:
-        """Make all that was written survive a power loss; blocks for some milliseconds."""
+        """Make all that was written survive a power loss; blocks for some milliseconds.
+
+        Raises:
+            StoreError: The disk did not take it.
+        """
         with self._sync_lock:
-            if self._unsynced and self._fd >= 0:
-                self._unsynced = False
-                os.fdatasync(self._fd)
+            if not self._unsynced or self._fd < 0:
+                return
+            self._unsynced = False
+            try:
+                self._sync_file()
+            except OSError as error:
+                self._unsynced = True
+                raise StoreError(
+                    f"The journal cannot be brought to the disk: {error.strerror}.",
+                    hint="Look at the disk.",
+                ) from error
 
     def close(self) -> None:
-        """Sync and close; safe to call twice."""
-        self.sync()
-        with self._sync_lock:
-            if self._fd >= 0:
-                os.close(self._fd)
-                self._fd = -1
+        """Sync and close; safe to call twice.
+
+        Raises:
+            StoreError: The disk did not take the last records; the journal is closed all the same.
+        """
+        try:
+            self.sync()
+        finally:
+            with self._sync_lock:
+                if self._fd >= 0:
+                    os.close(self._fd)
+                    self._fd = -1
+
+    def _append(self, line: bytes) -> int:
+        """Write once and return how much was taken, after cutting off what a failed write may have left."""
+        if self._broken:
+            os.ftruncate(self._fd, self._end)
+        self._broken = True
+        written = self._put(line)
+        self._broken = written != len(line)
+        return written
+
+    def _put(self, data: bytes) -> int:
+        """Write once; the one place where bytes leave for the file."""
+        return os.write(self._fd, data)
+
+    def _sync_file(self) -> None:
+        os.fdatasync(self._fd)
+        if self._is_named:
+            return
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        self._is_named = True
+
+    def _set_aside(self, torn: bytes) -> str:
+        """Keep the torn end beside the journal and return the name of its file."""
+        path = self.path.with_name(f"journal.torn-{time.time_ns()}")
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                file.write(torn)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise StoreError(
+                f"The torn end of {self.path} cannot be set aside: {error.strerror}.",
+                hint="Free some space.",
+            ) from error
+        return path.name
+
+
+def read_journal(path: Path) -> LoadedJournal:
+    """Read a journal without opening it for writing; nothing is changed, and another process may have it open.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+    records, good_bytes, _ = read_lines(data)
+    return _judged(records, data[good_bytes:])
 
 
 def encode(record: Record, prev: int) -> tuple[bytes, int]:
@@ -166,5 +255,20 @@ def _decode(line: bytes) -> tuple[Record, int, int] | None:
     return record, fields["prev"], crc
 
 
+def _judged(records: Sequence[Record], rest: bytes) -> LoadedJournal:
+    """Tell a torn end, which is what one write left unfinished, from damage that has good records after it."""
+    if not rest:
+        return LoadedJournal(records=records)
+    if _has_good_line(rest):
+        return LoadedJournal(records=records, damaged_line=len(records) + 1)
+    return LoadedJournal(records=records, torn_bytes=len(rest))
+
+
 def _has_good_line(data: bytes) -> bool:
-    return any(_decode(line) is not None for line in data.split(b"\n")[1:])
+    """Return whether a record begins after the first one; the newline between may be what was damaged."""
+    if any(_decode(line) is not None for line in data.split(b"\n")[1:]):
+        return True
+    ends = [match.end() for match in _LINE_END.finditer(data)]
+    return any(
+        _decode(data[start + 1 : end]) is not None for start, end in itertools.pairwise(ends)
+    )

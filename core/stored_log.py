@@ -3,17 +3,18 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from core.decision import DecisionClosed
 from core.errors import StoreError
-from core.events import MemoryEdited, SessionClosed
+from core.events import MemoryEdited, ModeChanged, SessionClosed
 from core.journal import Journal
 from core.record import Record
 
 SYNC_DELAY_S = 1.0
 """Records that need no sync of their own reach the disk within this time."""
-SYNC_NOW = (DecisionClosed, MemoryEdited, SessionClosed)
-"""Events that are synced at once (in a thread); intents of risky calls are waited for by the dispatcher."""
+SYNC_NOW = (DecisionClosed, MemoryEdited, ModeChanged, SessionClosed)
+"""Events that are synced at once, in a thread. No effect starts before they are on the disk."""
 
 
 class StoredLog:
@@ -26,18 +27,26 @@ class StoredLog:
         self._waiting: deque[Record] = deque()
         self._failure: StoreError | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._urgent = 0
+        """Records of `SYNC_NOW` taken so far."""
+        self._urgent_on_disk = 0
+        """How many of them are known to be on the disk."""
 
     def take(self, record: Record) -> None:
         """Write a record, after those that still wait."""
         self._waiting.append(record)
         self._flush()
         if isinstance(record.event, SYNC_NOW):
+            self._urgent += 1
             self._sync_in_thread()
         elif self._timer is None:
             self._schedule()
 
-    def ensure_stored(self) -> None:
+    def ensure_stored(self) -> bool:
         """Check that everything is written.
+
+        Returns:
+            Whether `make_durable` must come before an effect: a decision, or the like, is not on the disk yet.
 
         Raises:
             StoreError: It is not; no effect may start.
@@ -46,22 +55,27 @@ class StoredLog:
             self._flush()
         if self._failure is not None:
             raise self._failure
+        return self._urgent > self._urgent_on_disk
 
     def make_durable(self) -> None:
-        """Bring all to the disk; blocks for some milliseconds.
+        """Bring what is written to the disk; blocks for some milliseconds, so it may be called in a thread.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: The disk did not take it.
         """
-        self.ensure_stored()
+        urgent = self._urgent
         self._journal.sync()
+        self._urgent_on_disk = max(self._urgent_on_disk, urgent)
 
     def close(self) -> None:
         """Write what waits, if it can be written now, and close the journal."""
         if self._timer is not None:
             self._timer.cancel()
         self._flush()
-        self._journal.close()
+        try:
+            self._journal.close()
+        except StoreError as error:
+            self._fail(error)
 
     def _flush(self) -> None:
         while self._waiting:
@@ -94,6 +108,20 @@ class StoredLog:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._journal.sync()
+            self._sync()
             return
-        loop.run_in_executor(None, self._journal.sync)
+        loop.run_in_executor(None, self._sync_for, loop)
+
+    def _sync_for(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Sync in a thread of the loop's; the loop hears of a failure."""
+        try:
+            self.make_durable()
+        except StoreError as error:
+            with suppress(RuntimeError):  # the loop has ended meanwhile: nobody is left to be told
+                loop.call_soon_threadsafe(self._fail, error)
+
+    def _sync(self) -> None:
+        try:
+            self.make_durable()
+        except StoreError as error:
+            self._fail(error)

@@ -120,7 +120,11 @@ class EditFile(TypedTool[EditFileArguments]):
             title=f"{verb} {path}" + (" (new file)" if change.before is None else ""),
             parts=(path,),
             diff=await asyncio.to_thread(change.diff),
-            bindings={"pre_image": digest(change.before), "post_image": digest(change.after)},
+            bindings={
+                "file": path,
+                "pre_image": digest(change.before),
+                "post_image": digest(change.after),
+            },
         )
 
     async def act(self, arguments: EditFileArguments, context: CallContext) -> ToolResult:

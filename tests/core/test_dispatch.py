@@ -35,6 +35,7 @@ class Bench:
         self.policy = FakePolicy({tool.name: (verdict, risk) for tool in tools})
         self.paused = 0
         self.synced = 0
+        self.owes_sync = False
         self.store_error: StoreError | None = None
         self.dispatcher = Dispatcher(
             DispatchParts(
@@ -58,9 +59,10 @@ class Bench:
     def count_sync(self) -> None:
         self.synced += 1
 
-    def ensure_stored(self) -> None:
+    def ensure_stored(self) -> bool:
         if self.store_error is not None:
             raise self.store_error
+        return self.owes_sync
 
     def kinds(self) -> list[str]:
         return [record.event.kind for record in self.log.records]
@@ -318,3 +320,23 @@ async def test_the_time_of_a_call_is_that_of_running_not_of_waiting_for_the_pers
     bench.gate.answer(decision_id, approved)
     await task
     assert bench.ended()[0].duration_s == 0
+
+
+@pytest.mark.parametrize(("risk", "syncs"), [("R0", 0), ("R1", 1), ("R2", 1)])
+async def test_a_decision_is_on_disk_before_what_it_allows_has_an_effect(
+    risk: RiskLevel, syncs: int
+) -> None:
+    bench = Bench([EchoTool()], risk=risk)
+    bench.owes_sync = True
+    await bench.dispatcher.dispatch(call())
+    assert bench.synced == syncs
+
+
+async def test_an_intent_holds_what_the_call_was_bound_to() -> None:
+    bench = Bench([EchoTool(reads_only=True)])
+    await bench.dispatcher.dispatch(call())
+    intent = next(
+        record.event for record in bench.log.records if isinstance(record.event, CallIntended)
+    )
+    assert intent.bindings == {"seen": "1"}
+    assert intent.reads_only

@@ -9,7 +9,7 @@ import pytest
 from core.errors import StoreError
 from core.event_log import EventLog, SystemClock
 from core.events import ModelReplied, RunStarted, StepStarted, TextStreamed, ToolEnded
-from core.journal import FILE_NAME, Journal, encode, read_lines
+from core.journal import FILE_NAME, Journal, encode, read_journal, read_lines
 from core.messages import ToolCall
 from core.record import Record
 
@@ -136,3 +136,17 @@ def test_a_line_holds_no_raw_newline(tmp_path: Path) -> None:
     record = written(tmp_path / "s", ["a\nb\r\n"]).records[1]
     line, _ = encode(record, 0)
     assert line.count(b"\n") == 1
+
+
+def test_a_newline_that_was_damaged_never_costs_the_record_after_it(tmp_path: Path) -> None:
+    log = written(tmp_path / "s", ["one", "two", "three"])
+    path = tmp_path / "s" / FILE_NAME
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"\n", 0, len(data) - 1)] = ord("\v")
+    path.write_bytes(data)
+    loaded = read_journal(path)
+    assert loaded.damaged_line == len(log.records) - 1
+    journal = Journal(tmp_path / "s")
+    assert journal.load().damaged_line == loaded.damaged_line
+    journal.close()
+    assert path.read_bytes() == data

@@ -23,6 +23,7 @@ Arguments = dict[str, JsonValue]
 T = TypeVar("T")
 
 _FENCE = re.compile(r"^```[\w-]*\s*\n?(.*?)\n?\s*```$", re.DOTALL)
+_OPEN_FENCE = re.compile(r"^```[\w-]*\s*")
 _WORD = re.compile(r"^json\s*(?=[{\[])", re.IGNORECASE)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OUTSIDE_ESCAPE = re.compile(r"\\[nrt]")
@@ -118,7 +119,8 @@ def _mended(text: str) -> ReadArguments:
     literal = _attempt(_python_literal, unwrapped)
     if isinstance(literal, dict):
         return ReadArguments(objects=(_whole(literal),), repaired=True)
-    if _is_cut(escaped) or _is_cut_literal(unwrapped):
+    opened = _OPEN_FENCE.sub("", escaped)
+    if _is_cut(opened) or _is_cut_literal(unwrapped):
         return ReadArguments(truncated=True, problem="the arguments are cut off")
     return ReadArguments(problem="the arguments are not valid JSON")
 

@@ -1,13 +1,21 @@
 """The token counts a server reports, in the forms servers use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from core.chat.json_shape import count_of, mapping_of
 from core.messages import Usage
 
-_INPUT = ("prompt_tokens", "input_tokens")
-_OUTPUT = ("completion_tokens", "output_tokens")
-_CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+_PLACES = ("usage", "usageMetadata", "usage_metadata")
+"""Where a chunk may hold the counts: the standard first, then Gemini's own."""
+_INPUT = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count")
+_OUTPUT = (
+    *("completion_tokens", "output_tokens", "outputTokens"),
+    *("candidatesTokenCount", "eval_count"),
+)
+_CACHED = (
+    *("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"),
+    "cachedContentTokenCount",
+)
 
 
 class UsageCount:
@@ -15,6 +23,12 @@ class UsageCount:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+
+    def take_chunk(self, chunk: Mapping[str, object]) -> None:
+        """Take what a chunk reports; Groq puts it into a field of its own."""
+        for place in _PLACES:
+            self.take(chunk.get(place))
+        self.take(mapping_of(chunk.get("x_groq")).get("usage"))
 
     def take(self, usage: object) -> None:
         """Take a usage object; anything else and nulls change nothing."""

@@ -160,7 +160,7 @@ class AnswerStream:
         try:
             body = json.loads(data.decode("utf-8-sig", errors="replace"))
         except (ValueError, RecursionError):
-            raise _incomplete() from None
+            return self._json_lines(data)
         error = error_payload(mapping_of(body))
         if error is not None:
             raise ErrorObjectError(error, begun=False)
@@ -169,6 +169,14 @@ class AnswerStream:
         pieces = self._reader.feed(mapping_of(body))
         self._reader.done = True
         return pieces
+
+    def _json_lines(self, data: bytes) -> list[StreamedPiece]:
+        """Read one object a line, which is how some servers stream."""
+        lines = data.decode("utf-8-sig", errors="replace").splitlines()
+        events = [ServerEvent("", (line,)) for line in lines if line.strip()]
+        if len(events) < 2:
+            raise _incomplete()
+        return self._events(events, at_end=True)
 
     def _events(self, events: list[ServerEvent], *, at_end: bool) -> list[StreamedPiece]:
         pieces: list[StreamedPiece] = []

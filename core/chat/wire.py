@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.chat.call_reading import CallIds, CallReader, RawCall, cut_off
 from core.chat.call_slots import CallSlots
+from core.chat.finish_reason import STANDARD_ENDS, end_kind
 from core.chat.json_shape import items_of, kept_value, mapping_of, text_of
 from core.chat.reply_usage import UsageCount
 from core.chat.text_calls import find_text_calls
@@ -16,23 +17,8 @@ from core.chat.tool_names import ToolNames
 from core.errors import ModelStreamError
 from core.messages import JsonValue, ModelReply, ReplyOutcome, ToolCall
 
-STANDARD_ENDS = frozenset(("stop", "tool_calls", "function_call", "length", "content_filter"))
-"""Source: OpenAI API reference, chat completion chunk object, `finish_reason`."""
-_LENGTH_ENDS = frozenset(
-    ("length", "max_tokens", "model_length", "max_output_tokens", "max_length")
-)
-_FILTER_ENDS = frozenset(
-    (
-        "content_filter",
-        "safety",
-        "sensitive",
-        "recitation",
-        "prohibited_content",
-        "blocklist",
-        "spii",
-    )
-)
-_ERROR_ENDS = frozenset(("error", "network_error", "insufficient_system_resource"))
+_REASONING_KEYS = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""Where servers put the reasoning; those that fill several repeat themselves in them."""
 _MESSAGES = {
     "content_filter": "The server's content filter stopped the answer.",
     "refusal": "The model declined to answer.",
@@ -116,21 +102,26 @@ class ReplyReader:
             error = error_payload(chunk)
             if error is not None:
                 raise ErrorObjectError(error, begun=self.begun)
-        self.usage.take(chunk.get("usage"))
+        self.usage.take_chunk(chunk)
         choice = self._own_choice(chunk)
         if choice is None:
             return []
         self.usage.take(choice.get("usage"))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
-            if reason.lower() in _ERROR_ENDS:
-                raise ErrorObjectError(
-                    {"message": f"the server ended the answer with {reason!r}"}, begun=True
-                )
-            self._finish_reason = reason
+            self._take_end(reason)
         pieces = self._delta(self._delta_of(choice))
         self.begun = True
         return pieces
+
+    def _take_end(self, reason: str) -> None:
+        """Keep why the answer ended; once it is cut off or filtered, a later word does not make it whole."""
+        if end_kind(reason) == "failed":
+            raise ErrorObjectError(
+                {"message": f"the server ended the answer with {reason!r}"}, begun=True
+            )
+        if not self._finish_reason or end_kind(self._finish_reason) == "whole":
+            self._finish_reason = reason
 
     def end(self) -> list[StreamedPiece]:
         """Take the end of a complete stream and return what is still to be shown."""
@@ -193,12 +184,12 @@ class ReplyReader:
         self, text: str, calls: tuple[ToolCall, ...]
     ) -> tuple[ReplyOutcome, str, tuple[ToolCall, ...]]:
         """Return what the answer is, why it was refused, and the calls that are left of it."""
-        end = self._finish_reason.lower()
-        if end in _FILTER_ENDS:
+        end = end_kind(self._finish_reason)
+        if end == "filtered":
             return "refused", "content_filter", ()
-        if self._refusal:
+        if self._refusal or end == "refused":
             return "refused", "refusal", ()
-        if end in _LENGTH_ENDS or any(call.status == "truncated" for call in calls):
+        if end == "cut" or any(call.status == "truncated" for call in calls):
             return "truncated", "", tuple(cut_off(call) for call in calls)
         if calls:
             return "tool_calls", "", calls
@@ -227,6 +218,8 @@ class ReplyReader:
 
     def _delta_of(self, choice: Mapping[str, object]) -> Mapping[str, object]:
         delta = mapping_of(choice.get("delta"))
+        if not delta and isinstance(choice.get("text"), str):
+            return {"content": choice["text"]}  # the older completions API
         # A whole message at the end of a stream repeats what came in pieces before it.
         return delta or (mapping_of(choice.get("message")) if not self.has_content else {})
 
@@ -250,23 +243,21 @@ class ReplyReader:
         return pieces
 
     def _reasoned(self, delta: Mapping[str, object]) -> list[StreamedPiece]:
-        """Take the reasoning of a delta; servers that fill several fields repeat themselves in them."""
-        reasoning = text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning"))
+        """Take the reasoning of a delta, and keep what the server wants back of it."""
+        reasoning = next(filter(None, (text_of(delta.get(key)) for key in _REASONING_KEYS)), "")
         details = items_of(delta.get("reasoning_details"))
         if details:
             kept = self._carry.setdefault("reasoning_details", [])
             if isinstance(kept, list):
                 kept += map(kept_value, details)
-            reasoning = reasoning or "".join(
-                text_of(mapping_of(item).get("text")) for item in details
-            )
+            reasoning = reasoning or "".join(map(_detail_text, details))
         return self._stream.add_reasoning(reasoning)
 
     def _parts(self, parts: Sequence[object]) -> list[StreamedPiece]:
         """Take content that comes as a list of parts."""
         pieces: list[StreamedPiece] = []
         for item in parts:
-            part = mapping_of(item)
+            part = mapping_of(item) or {"text": item}
             thought = part.get("thinking") or part.get("reasoning")
             if thought:
                 inner = thought if isinstance(thought, str) else _joined(items_of(thought))
@@ -292,6 +283,11 @@ def error_payload(chunk: Mapping[str, object], event_name: str = "") -> Mapping[
     if named or ("message" in chunk and ("code" in chunk or "status" in chunk)):
         return chunk
     return None
+
+
+def _detail_text(item: object) -> str:
+    fields = mapping_of(item)
+    return text_of(fields.get("text")) or text_of(fields.get("summary"))
 
 
 def _joined(parts: Sequence[object]) -> str:

@@ -33,17 +33,18 @@ class OpenDecision:
 class Gate:
     """Holds open decisions by id, in the order they were opened."""
 
-    def __init__(self, record: EventSink, *, attended: bool) -> None:
+    def __init__(self, record: EventSink, *, attended: bool, asked_before: int = 0) -> None:
         """Make a gate.
 
         Args:
             record: Takes the facts.
             attended: Whether a person can answer; if not, each decision is refused at once.
+            asked_before: Decisions of earlier parts of the session, so that no id comes twice.
         """
         self._record = record
         self._attended = attended
         self._open: dict[str, OpenDecision] = {}
-        self._opened = 0
+        self._opened = asked_before
 
     @property
     def open(self) -> Mapping[str, OpenDecision]:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, get_args
 
 from core.budget import Limits
 from core.context import ContextBuilder, NextRequest, request_limit
+from core.decision import DecisionOpened
 from core.dispatch import Judgement
 from core.errors import StoreError
 from core.event_log import EventLog, SystemClock
@@ -25,7 +27,7 @@ from core.memory import Memory
 from core.messages import JsonValue
 from core.ports import Answer, CallFacts, Clock, Model, Places, Tool
 from core.record import Record
-from core.recovery import close_open_ends
+from core.recovery import close_open_ends, settle_unknown
 from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
 from core.spending import NoPurse, Purse
@@ -93,6 +95,8 @@ class SessionParts:
     resources: Sequence[Closable] = ()
     """Closed with the session: sandbox, browser."""
     clock: Clock = field(default_factory=SystemClock)
+    open_journal: Callable[[Path], Journal] = Journal
+    """Opens the journal in the session's folder."""
 
 
 class Session:
@@ -111,12 +115,16 @@ class Session:
         self._parts = parts
         self.places = parts.places
         self._mode: Mode = parts.settings.mode
-        journal = Journal(parts.places.session)
+        journal = parts.open_journal(parts.places.session)
         loaded = journal.load()
         if loaded.damaged_line:
             journal.close()
             text = f"The journal {journal.path} is damaged at line {loaded.damaged_line}."
-            raise StoreError(text, hint="It is kept as it is; start a new session.")
+            hint = (
+                "It is kept as it is and cannot be gone on with. "
+                f"What is before: handrail sessions export {parts.settings.session_id}"
+            )
+            raise StoreError(text, hint=hint, code="journal_damaged")
         self.log = EventLog(parts.clock, records=loaded.records)
         self.memory = Memory()
         for record in loaded.records:
@@ -125,12 +133,14 @@ class Session:
         self._stored = StoredLog(journal, self._journal_failed)
         for follower in (self._stored.take, self.memory.apply, parts.policy.note):
             self.log.follow(follower)
-        self.gate = Gate(self.log.append, attended=parts.attended)
+        asked = sum(isinstance(record.event, DecisionOpened) for record in loaded.records)
+        self.gate = Gate(self.log.append, attended=parts.attended, asked_before=asked)
         self._control = RunControl(self.log.append)
         self._context = ContextBuilder(parts.settings.system, estimate_text)
         self._run: asyncio.Task[RunEnded] | None = None
         if loaded.torn_bytes:
             self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
+        self._settling: asyncio.Task[None] | None = None
         self._open(resumed=bool(loaded.records))
 
     @property
@@ -242,6 +252,9 @@ class Session:
         if self.running and self._run is not None:
             self.interrupt()
             await asyncio.wait([self._run])
+        if self._settling is not None:
+            self._settling.cancel()
+            await asyncio.wait([self._settling])
         for resource in self._parts.resources:
             await resource.close()
         if not self.log.records or not isinstance(self.log.records[-1].event, SessionClosed):
@@ -250,7 +263,7 @@ class Session:
 
     def _open(self, *, resumed: bool) -> None:
         if resumed:
-            close_open_ends(self.log)
+            close_open_ends(self.log, self.places.workspace)
         settings = self._parts.settings
         self.log.append(
             SessionOpened(
@@ -264,6 +277,8 @@ class Session:
                 resumed=resumed,
             )
         )
+        if resumed and self._parts.attended:
+            self._settling = asyncio.create_task(settle_unknown(self.log, self.gate))
 
     def _offered(self) -> Sequence[Tool]:
         return [tool for tool in self._parts.tools if not tool.unavailable()]

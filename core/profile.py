@@ -6,14 +6,16 @@ configuration folder under `profiles/`, come first.
 
 import difflib
 import string
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from core.config_layers import parse_toml, read_text
 from core.errors import ConfigError
+from core.toml_lines import key_lines, line_of
 
 BUILT_IN = Path(__file__).resolve().parent
 SLOTS = ("today",)
@@ -31,12 +33,16 @@ class ProfileFile(BaseModel):
     """File name of the prompt in `prompts/`."""
     tools: list[str] = Field(default_factory=list)
     """Names of the tools that are offered; empty means all."""
+    own_tools: bool = True
+    """Whether the person's own tools are offered too where `tools` does not name them."""
     max_steps: int | None = Field(default=None, ge=1, le=100_000)
     """Limit used where the user's settings say nothing."""
     max_minutes: float | None = Field(default=None, gt=0, le=10_080)
     """Limit used where the user's settings say nothing."""
     max_cost_usd: float | None = Field(default=None, ge=0)
     """Limit used where the user's settings say nothing."""
+    max_calls: dict[str, Annotated[int, Field(ge=1, le=100_000)]] = Field(default_factory=dict)
+    """Calls of a tool in one run, by its name; the user's settings win for the tools they name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,10 @@ class Profile:
     file: ProfileFile
     prompt: str
     """Text with its slots still open."""
+    path: Path = Path()
+    """The TOML file; the prompt is in `prompts` beside its folder."""
+    is_own: bool = False
+    """It is the person's, not one that comes with Handrail."""
 
     def system_prompt(self, slots: Mapping[str, str]) -> str:
         """Fill the slots.
@@ -55,21 +65,38 @@ class Profile:
             slots: A text for each name of `SLOTS`.
 
         Raises:
-            ConfigError: The prompt names a slot that does not exist.
+            ConfigError: The prompt names a slot that does not exist; with file and line.
         """
         try:
             return string.Template(self.prompt).substitute(slots).strip()
         except (KeyError, ValueError) as error:
+            line, slot = _broken_slot(self.prompt)
             raise ConfigError(
-                f"The prompt of profile {self.name} has an unknown or broken slot: {error}.",
+                f"{self.prompt_path} line {line}: {slot} is no slot.",
                 hint=f"Known: {', '.join('$' + name for name in SLOTS)}; a dollar sign is $$.",
             ) from error
+
+    @property
+    def prompt_path(self) -> Path:
+        """The file of the prompt."""
+        return self.path.parent.parent / "prompts" / Path(self.file.prompt).name
+
+    def wrong(self, key: str, text: str, hint: str = "") -> ConfigError:
+        """Return the error for a key whose value only the caller can judge.
+
+        Args:
+            key: Name of a field of `ProfileFile`.
+            text: What is wrong with it.
+            hint: What is allowed.
+        """
+        return ConfigError(
+            f"{_place(self.path, read_text(self.path), (key,))}: {key} {text}", hint=hint
+        )
 
 
 def profile_names(user_folder: Path | None = None) -> list[str]:
     """Return the names of all profiles, sorted."""
-    folders = [folder / "profiles" for folder in (user_folder, BUILT_IN) if folder]
-    return sorted({path.stem for folder in folders for path in folder.glob("*.toml")})
+    return sorted(_files(user_folder))
 
 
 def load_profile(name: str, user_folder: Path | None = None) -> Profile:
@@ -80,28 +107,76 @@ def load_profile(name: str, user_folder: Path | None = None) -> Profile:
         user_folder: Configuration folder with the user's own profiles.
 
     Raises:
-        ConfigError: There is none of that name, or its file is wrong.
+        ConfigError: There is none of that name, or its file is wrong; with file, line, key and what is allowed.
     """
-    names = profile_names(user_folder)
-    if name not in names:
-        near = difflib.get_close_matches(name, names, n=1)
+    files = _files(user_folder)
+    path = files.get(name)
+    if path is None:
+        near = difflib.get_close_matches(name.casefold(), files, n=1)
         guess = f"Did you mean {near[0]}? " if near else ""
+        known = ", ".join(sorted(files))
         raise ConfigError(
-            f"There is no profile {name!r}.", hint=f"{guess}Known: {', '.join(names)}."
+            f"There is no profile {name!r}.", hint=f"{guess}Known: {known}.", code="no_profile"
         )
-    folder = next(
-        folder
-        for folder in (user_folder, BUILT_IN)
-        if folder and (folder / "profiles" / f"{name}.toml").is_file()
-    )
-    path = folder / "profiles" / f"{name}.toml"
+    text = read_text(path)
+    tree = parse_toml(text, path)
     try:
-        file = ProfileFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        prompt = (folder / "prompts" / Path(file.prompt).name).read_text(encoding="utf-8")
+        file = ProfileFile.model_validate(tree)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}: {key}: {first['msg']}.") from error
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}.") from error
-    return Profile(name=name, file=file, prompt=prompt)
+        raise _problem(error, path, text) from error
+    profile = Profile(
+        name=name, file=file, prompt="", path=path, is_own=path.parent.parent != BUILT_IN
+    )
+    return replace(profile, prompt=_prompt(profile))
+
+
+def _files(user_folder: Path | None) -> dict[str, Path]:
+    """Return the file of each profile by its name; the person's own come first."""
+    folders = [folder / "profiles" for folder in (BUILT_IN, user_folder) if folder]
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def _prompt(profile: Profile) -> str:
+    """Read the prompt; a profile of the person may use one that comes with Handrail."""
+    name = profile.prompt_path.name
+    places = [profile.prompt_path, BUILT_IN / "prompts" / name]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise profile.wrong(
+            "prompt", f"names {profile.file.prompt!r}.", f"There is no file {profile.prompt_path}."
+        )
+    text = read_text(path).strip()
+    if not text:
+        raise ConfigError(f"{path} is empty.", hint="It is what the model is told first.")
+    return text
+
+
+def _place(path: Path, text: str, key: tuple[str, ...]) -> str:
+    line = line_of(key_lines(text), key)
+    return f"{path} line {line}" if line else str(path)
+
+
+def _problem(error: ValidationError, path: Path, text: str) -> ConfigError:
+    """Return the first mistake of a file with its line, and what is allowed there."""
+    first = error.errors(include_url=False)[0]
+    key = tuple(str(part) for part in first["loc"])
+    place, dotted = _place(path, text, key), ".".join(key)
+    fields = ProfileFile.model_fields
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key[0], fields, n=1)
+        guess = f"Did you mean {near[0]}? " if near else ""
+        return ConfigError(
+            f"{place}: {dotted} is no key of a profile.", hint=f"{guess}Known: {', '.join(fields)}."
+        )
+    if first["type"] == "missing":
+        return ConfigError(f"{place}: {dotted} is missing.", hint="Needed: title, prompt.")
+    return ConfigError(f"{place}: {dotted}: {first['msg']}.", hint="See docs/profiles.md.")
+
+
+def _broken_slot(prompt: str) -> tuple[int, str]:
+    """Return the line and the text of the first slot that is unknown or broken."""
+    for found in string.Template.pattern.finditer(prompt):
+        slot = found["named"] or found["braced"]
+        if found["escaped"] is None and slot not in SLOTS:
+            return prompt.count("\n", 0, found.start()) + 1, found[0]
+    return 1, "$"

@@ -56,6 +56,8 @@ class Situation:
     """Allow-list mode: only origins that a rule names are opened without a question."""
     private_allowed: frozenset[tuple[str, int]] = frozenset()
     """Private hosts and ports the person has opened."""
+    own_tools: frozenset[str] = frozenset()
+    """Names of the tools that are the person's own."""
 
     @cached_property
     def reach(self) -> Reach:

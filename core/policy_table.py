@@ -116,6 +116,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "mcp_destructive": _row(
         "R4", "deny ask_strong ask_strong ask", "calls another program that may destroy"
     ),
+    "own_tool": _row("R3", "deny ask ask ask", "is a tool of your own, which runs in no sandbox"),
     "note": _row("R2", "deny ask allow allow", "writes a lasting note"),
     "delegate": _row("R1", "allow", "hands a part to a sub-agent with the same rights"),
     "open_on_host": _row(

@@ -74,7 +74,8 @@ def assess(
         The rows of the table that fit; judge it with `core.policy.judge`. Never raises for odd arguments.
     """
     case = Case(tool=tool_name, arguments=arguments, facts=facts, situation=situation)
-    assessor = ASSESSORS.get(tool_name, _fixed("unknown"))
+    usual = "own_tool" if tool_name in situation.own_tools else "unknown"
+    assessor = ASSESSORS.get(tool_name, _fixed(usual))
     try:
         found = assessor(case)
     except ERRORS as error:

@@ -1,12 +1,26 @@
-"""What the tools share: arguments that refuse what they do not know, and a base that hands them over typed."""
+"""What the tools share: arguments that refuse what they do not know, and a base that hands them over typed.
+
+The names in `__all__` are what a person's own tools import (docs/own_tool.md); they keep their meaning.
+"""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from core.errors import ToolFailedError
 from core.messages import JsonObject, ToolResult
 from core.ports import CallContext, CallFacts
+
+__all__ = [
+    "CallContext",
+    "CallFacts",
+    "ToolArguments",
+    "ToolFailedError",
+    "ToolResult",
+    "TypedTool",
+    "clip",
+]
 
 
 class ToolArguments(BaseModel):

@@ -4,7 +4,7 @@ The string under a field is its documentation: `handrail config show` and the re
 values come from, and in which order, is `core.config_load`.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,6 +45,21 @@ class LimitSettings(SettingsGroup):
     """Minutes a run may take; waiting for the person does not count."""
     max_cost_usd: float = Field(default=1.0, ge=0, le=100_000)
     """US dollars a run may cost, where the price is known; 0 means no limit."""
+    max_cost_per_day_usd: float = Field(default=0.0, ge=0, le=100_000)
+    """US dollars all sessions on this machine may cost in a day, where the price is known; 0 means no limit."""
+    max_calls: dict[str, Annotated[int, Field(ge=1, le=100_000)]] = Field(default_factory=dict)
+    """Calls of a tool in one run: name of the tool = number, as in [limits.max_calls]."""
+
+
+class PriceSettings(SettingsGroup):
+    """What a model costs, in US dollars for a million tokens; wins over the list of prices that comes with Handrail."""
+
+    input_usd_per_mtok: float = Field(ge=0, le=100_000)
+    """Price of a million tokens of input."""
+    output_usd_per_mtok: float = Field(ge=0, le=100_000)
+    """Price of a million tokens of output."""
+    cached_usd_per_mtok: float | None = Field(default=None, ge=0, le=100_000)
+    """Price of a million tokens of input the server had cached; the same as other input when not set."""
 
 
 class SandboxSettings(SettingsGroup):
@@ -89,6 +104,8 @@ class Settings(SettingsGroup):
     """Which model answers, and where."""
     limits: LimitSettings = Field(default_factory=LimitSettings)
     """What ends a run at the latest."""
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
+    """What models cost: a table [prices."NAME OF THE MODEL"] each, * in the name stands for anything."""
     sandbox: SandboxSettings = Field(default_factory=SandboxSettings)
     """Where commands and code run."""
     browser: BrowserSettings = Field(default_factory=BrowserSettings)

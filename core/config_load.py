@@ -89,7 +89,9 @@ def check_settings(tree: Mapping[str, object], places: Mapping[str, str]) -> Set
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
+        # A name typed wrongly also leaves the right one missing: the name typed is what is to be mended.
+        found = error.errors(include_url=False)
+        problems = sorted(found, key=lambda problem: problem["type"] == "missing")
         raise _problem(problems[0], places, len(problems) - 1) from error
 
 
@@ -150,6 +152,9 @@ def _problem(detail: ErrorDetails, places: Mapping[str, str], more: int) -> Conf
     others = f" (and {more} more)" if more else ""
     if detail["type"] == "extra_forbidden":
         return ConfigError(f"{place}: {dotted} is not a setting{others}.", hint=_unknown_hint(key))
+    if detail["type"] == "missing":
+        allowed = allowed_text(key)
+        return ConfigError(f"{place}: {dotted} is missing{others}.", hint=f"Allowed: {allowed}.")
     value = json.dumps(detail["input"], ensure_ascii=True, default=str)
     shown = value if len(value) <= 40 else value[:37] + "..."
     return ConfigError(

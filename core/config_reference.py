@@ -2,9 +2,10 @@
 
 import ast
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Literal, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
@@ -44,19 +45,32 @@ def group_names(group: tuple[str, ...]) -> list[str]:
 
 def allowed_text(key: tuple[str, ...]) -> str:
     """Return what a setting may be, in words."""
-    model = _group(key[:-1])
-    if model is None:
+    annotation = _annotation(key)
+    if annotation is None:
         return "a text"
-    info = model.model_fields.get(key[-1])
-    return _allowed(info) if info else "one of " + ", ".join(model.model_fields)
+    if group := _as_group(annotation):
+        return f"a group of settings: {', '.join(group.model_fields)}"
+    holder = _group(key[:-1])
+    info = holder.model_fields.get(key[-1]) if holder else None
+    return _allowed(annotation, info.metadata if info else ())
 
 
 def _group(key: tuple[str, ...]) -> type[BaseModel] | None:
-    model: type[BaseModel] | None = config.Settings
+    return _as_group(_annotation(key))
+
+
+def _annotation(key: tuple[str, ...]) -> object:
+    """Return the type of what stands at a key, None where there is no such key."""
+    found: object = config.Settings
     for name in key:
-        info = model.model_fields.get(name) if model else None
-        model = _as_group(info.annotation) if info else None
-    return model
+        if group := _as_group(found):
+            info = group.model_fields.get(name)
+            found = info.annotation if info else None
+        elif get_origin(found) is dict:
+            found = get_args(found)[1]
+        else:
+            return None
+    return found
 
 
 def _as_group(annotation: object) -> type[BaseModel] | None:
@@ -77,7 +91,7 @@ def _group_reference(model: type[BaseModel], prefix: tuple[str, ...]) -> list[Se
             SettingReference(
                 key=".".join(key),
                 default=info.get_default(call_default_factory=True),
-                allowed=_allowed(info),
+                allowed=allowed_value(info),
                 about=abouts.get(name, ""),
             )
         )
@@ -100,24 +114,41 @@ def _field_strings(model: type[BaseModel]) -> dict[str, str]:
     return found
 
 
-def _allowed(info: FieldInfo) -> str:
-    annotation: object = info.annotation
+def _allowed(annotation: object, metadata: Sequence[object]) -> str:
     if _as_group(annotation):
         return "a group of settings"
+    if get_origin(annotation) is Annotated:
+        annotation, *more = get_args(annotation)
+        inner = [bound for info in more for bound in getattr(info, "metadata", ())]
+        return _allowed(annotation, [*metadata, *inner])
     if get_origin(annotation) is Literal:
         return ", ".join(str(value) for value in get_args(annotation))
     if get_origin(annotation) is dict:
-        return "a table of texts"
+        return _table(get_args(annotation)[1])
     if isinstance(annotation, UnionType):
         annotation = next(part for part in get_args(annotation) if part is not type(None))
-    if any(getattr(bound, "pattern", None) for bound in info.metadata):
+    if any(getattr(bound, "pattern", None) for bound in metadata):
         return "an address that begins with http:// or https://"
-    return _TYPE_NAMES.get(annotation, "a value") + _bounds(info)
+    return _TYPE_NAMES.get(annotation, "a value") + _bounds(metadata)
 
 
-def _bounds(info: FieldInfo) -> str:
+def _table(value: object) -> str:
+    """Return what a table may hold whose names the person chooses."""
+    group = _as_group(value)
+    if group is None:
+        return f"a table of names, each {_allowed(value, ())}"
+    parts = (f"{name} ({allowed_value(info)})" for name, info in group.model_fields.items())
+    return f"a table of names, each with {', '.join(parts)}"
+
+
+def allowed_value(info: FieldInfo) -> str:
+    """Return what a field may be, in words."""
+    return _allowed(info.annotation, info.metadata)
+
+
+def _bounds(metadata: Sequence[object]) -> str:
     text = ""
-    for bound in info.metadata:
+    for bound in metadata:
         if isinstance(bound, Ge):
             text += f" from {bound.ge:,}"
         elif isinstance(bound, Gt):

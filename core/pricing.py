@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.messages import Usage
+
+if TYPE_CHECKING:
+    from core.config import PriceSettings
 
 _TOKENS = 1_000_000
 
@@ -32,6 +35,16 @@ class Price:
         total = (usage.input_tokens - cached) * self.input_usd + cached * cached_usd
         return (total + usage.output_tokens * self.output_usd) / _TOKENS
 
+    def line(self) -> str:
+        """Return it for people."""
+        cached = "" if self.cached_usd is None else f", ${self.cached_usd:g} of it when cached"
+        of = f"list price of {self.as_of}" if self.as_of else "set by you"
+        if self is FREE:
+            return "free: it runs on this machine"
+        return (
+            f"${self.input_usd:g} in{cached}, ${self.output_usd:g} out for a million tokens ({of})"
+        )
+
 
 FREE = Price(input_usd=0.0, output_usd=0.0)
 """Of a model on the person's own machine."""
@@ -46,9 +59,12 @@ def find_price(
         provider: Name of the provider.
         model: Name of the model.
         local: It runs on the person's own machine and costs nothing.
-        overrides: The person's own prices by model name, * allowed; they win.
+        overrides: The person's own prices by model name, * allowed; they win, the exact name before all.
     """
-    for pattern, price in (overrides or {}).items():
+    own = overrides or {}
+    if model in own:
+        return own[model]
+    for pattern, price in own.items():
         if fnmatch.fnmatchcase(model, pattern):
             return price
     if local:
@@ -57,6 +73,18 @@ def find_price(
     return next(
         (price for pattern, price in rows if fnmatch.fnmatchcase(model.lower(), pattern)), None
     )
+
+
+def own_prices(given: "Mapping[str, PriceSettings]") -> Mapping[str, Price]:
+    """Return the prices the person has set."""
+    return {
+        name: Price(
+            input_usd=price.input_usd_per_mtok,
+            output_usd=price.output_usd_per_mtok,
+            cached_usd=price.cached_usd_per_mtok,
+        )
+        for name, price in given.items()
+    }
 
 
 @functools.cache

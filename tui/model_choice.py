@@ -9,6 +9,7 @@ from core.chat.options import OPENAI_BASE_URL, ModelOptions, model_options
 from core.config_layers import config_dir, state_dir
 from core.config_load import Configuration
 from core.errors import ConfigError
+from core.pricing import own_prices
 from core.provider import Provider, find_provider
 from core.secrets import ApiKey, Keyring, find_api_key, system_keyring
 
@@ -100,6 +101,7 @@ def options_of(configuration: Configuration, choice: ModelChoice) -> ModelOption
         api_key=choice.key.value,
         provider=model.provider,
         window=model.context_window,
+        prices=own_prices(configuration.settings.prices),
     )
     parameters: dict[str, JsonValue] = {}
     if model.temperature is not None:

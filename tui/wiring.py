@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 from core.assessment import Situation
-from core.budget import Limits
-from core.config_layers import config_dir
+from core.config_layers import config_dir, state_dir
 from core.config_load import Configuration
 from core.errors import ConfigError, SandboxError
+from core.event_log import SystemClock
 from core.events import NoticeRaised
 from core.model_openai import OpenAIModel
 from core.ports import Model, Places, Tool
@@ -19,9 +19,11 @@ from core.profile import Profile, load_profile
 from core.rule_file import POLICY_NAME, RuleSet, load_rules
 from core.session import Closable, Session, SessionParts, SessionSettings
 from core.session_policy import SessionPolicy
+from core.spending import FOLDER_NAME, FilePurse, NoPurse, Purse
 from sandbox.manager import SandboxManager
 from tui.crash import explained_crash
 from tui.model_choice import built_model, check_model, choose_model
+from tui.run_limits import limits_of, unknown_tools
 from tui.session_folders import new_session_folder
 from tui.toolbox import LateSink, Preparation, Toolbox, packed_toolbox
 from tui.version import version
@@ -93,13 +95,21 @@ def assembled(plan: SessionPlan) -> Assembled:
             attended=plan.attended,
             prepare=Preparation(toolbox.sandbox, required=plan.needs_sandbox),
             explain_defect=explained_crash,
+            purse=_purse(plan),
             resources=(*plan.resources, *toolbox.resources, *plan.afterwards),
         )
     )
     sink.join(session.log.append)
-    for notice in _said_of(rules):
+    for notice in (*_said_of(rules), *unknown_tools(plan.configuration, toolbox.tools)):
         session.log.append(notice)
     return Assembled(session, toolbox)
+
+
+def _purse(plan: SessionPlan) -> Purse:
+    """Return what keeps the money spent; a script spends none."""
+    if plan.scripted:
+        return NoPurse()
+    return FilePurse(state_dir() / FOLDER_NAME, plan.places.session.name, SystemClock())
 
 
 def _said_of(rules: RuleSet) -> Sequence[NoticeRaised]:
@@ -115,26 +125,6 @@ def _said_of(rules: RuleSet) -> Sequence[NoticeRaised]:
 def _read_mode_notice(problem: ConfigError) -> NoticeRaised:
     hint = f"{problem.hint} The mode is read until it is mended.".strip()
     return NoticeRaised(level="error", text=problem.message, hint=hint, code=problem.code)
-
-
-def limits_of(configuration: Configuration, profile: Profile) -> Limits:
-    """Return the limits of a run: the user's, else the profile's, else the defaults."""
-    given, own = configuration.settings.limits, profile.file
-
-    def is_free(name: str) -> bool:
-        return configuration.origin(f"limits.{name}") == "default"
-
-    return Limits(
-        max_steps=own.max_steps if own.max_steps and is_free("max_steps") else given.max_steps,
-        max_minutes=(
-            own.max_minutes if own.max_minutes and is_free("max_minutes") else given.max_minutes
-        ),
-        max_cost_usd=(
-            own.max_cost_usd
-            if own.max_cost_usd is not None and is_free("max_cost_usd")
-            else given.max_cost_usd
-        ),
-    )
 
 
 def offered_tools(tools: Sequence[Tool], profile: Profile) -> Sequence[Tool]:

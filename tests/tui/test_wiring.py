@@ -10,7 +10,8 @@ from core.profile import Profile, ProfileFile
 from tests.support.fake_tools import EchoTool
 from tui.findings import look_around
 from tui.tour import Tour
-from tui.wiring import Wiring, limits_of, offered_tools
+from tui.run_limits import limits_of
+from tui.wiring import Wiring, offered_tools
 
 
 def configured(**overrides: object) -> Configuration:

@@ -140,7 +140,7 @@ def _overflow(said: Said, asked: AskedFor) -> Failure | None:
             _line("The request is too large for the server", said), code="payload_too_large"
         )
         return Failure(error=error)
-    if said.is_html or words.NO_OVERFLOW.search(said.raw) or not words.OVERFLOW.search(said.raw):
+    if said.is_html or words.NO_OVERFLOW.search(said.words) or not words.OVERFLOW.search(said.raw):
         return None
     return Failure(
         error=ContextTooLongError(_line("The request does not fit the model's window", said)),

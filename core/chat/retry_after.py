@@ -1,12 +1,18 @@
 """How long a server wants us to wait before the next request."""
 
 import email.utils
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from core.chat.words import WAIT
 
-_UNIT_SECONDS = {"ms": 0.001, "mi": 60.0, "m": 60.0, "h": 3600.0, "s": 1.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s?(毫秒|[a-z\u4e00-\u9fff]+)", re.IGNORECASE)
+_UNIT_SECONDS = {
+    **{"ms": 0.001, "milli": 0.001, "毫": 0.001},
+    **{"m": 60.0, "分": 60.0, "h": 3600.0, "小": 3600.0, "s": 1.0, "秒": 1.0},
+}
+"""By how the name of a unit begins; the first that fits counts."""
 
 
 def asked_wait_s(headers: Mapping[str, str], text: str = "") -> float | None:
@@ -48,7 +54,11 @@ def _told(text: str) -> float | None:
     found = WAIT.search(text)
     if found is None:
         return None
-    unit = found.group(2).lower()
-    if unit.startswith("milli"):
-        unit = "ms"
-    return float(found.group(1)) * (_UNIT_SECONDS.get(unit[:2]) or _UNIT_SECONDS[unit[:1]])
+    parts = _PART.findall(found.group(1) or found.group(2))
+    return sum(float(number) * _seconds_of(unit.lower()) for number, unit in parts)
+
+
+def _seconds_of(unit: str) -> float:
+    return next(
+        (seconds for start, seconds in _UNIT_SECONDS.items() if unit.startswith(start)), 1.0
+    )

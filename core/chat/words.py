@@ -47,6 +47,9 @@ OVERFLOW = _any(
     r"maximum (?:context|prompt|input|sequence|model)[ _-]?(?:context )?(?:length|size|token)",
     r"max(?:imum)? (?:number of |allowed )*(?:input |prompt |context )+(?:length|tokens?|size)",
     r"(?:prompt|input|request|conversation|history|messages?)\b[^.]{0,40} too (?:long|large|many tokens)",
+    r"(?:input|prompt|context|sequence)s?[ _]?(?:length|size|tokens?)\b[^.]{0,60}"
+    r"\b(?:exceed|larger|greater|longer|more than|over|less than|at most)",
+    r"max_?(?:seq|model|context|input)_?len(?:gth)?\b",
     r"(?:input|prompt|request(?:ed)?)[^.]{0,40}\btokens?\b[^.]{0,60}\b(?:exceed|larger|greater|longer|more than|over)",
     r"(?:exceed|larger than|greater than|longer than|more than|over)\w*[^.]{0,60}\b(?:model )?token limit",
     r"exceed\w*[^.]{0,40}\b(?:maximum|max|allowed|limit)[^.]{0,40}\b(?:input|prompt|context|tokens? allowed)",
@@ -94,13 +97,19 @@ HISTORY = _any(
 NO_TOOLS = _any(
     r"(?:does not|doesn't|not) support (?:tools?\b|tool (?:use|call)|function)",
     r"(?:tools?|tool (?:use|calling)|function calling) (?:is |are )?not (?:supported|available|enabled)",
+    r"(?:unsupported|unknown|unrecognized)[^.]{0,30}['\"`](?:tools|functions)['\"`]",
     r"no endpoints found that support tool",
     r"requires? --enable-auto-tool-choice",
     r"不支持(?:工具|函数)",
 )
 NO_IMAGES = _any(
-    r"image(?:s| input|_url)?[^.]{0,40}not (?:supported|available|allowed|enabled)",
-    r"(?:does not|doesn't|not|cannot|can't) (?:support|accept|process|handle)[^.]{0,20}(?:image|vision|multimodal)",
+    r"image(?:s| input|_url)?[^.]{0,40}not (?:supported|available|allowed|enabled|permitted)",
+    r"(?:does not|doesn't|not|cannot|can't) (?:support|accept|process|handle|take)[^.]{0,40}"
+    r"(?:image|vision|multimodal|picture)",
+    r"image(?:_url|s)? (?:is|are) only (?:supported|available|allowed)",
+    r"at most 0 images?|required for image input|invalid image|no vision",
+    r"content[^.]{0,80}(?:must be|should be|expected|has to be) (?:a |an )?(?:valid )?string",
+    r"content\.type 参数非法",
     r"unknown variant `?image_url",
     r"mmproj",
     r"only (?:support|accept)s? text",
@@ -114,8 +123,11 @@ REFUSED_PARAMETER = _any(
     r"does not support|doesn't support",
     r"unrecognized|unknown (?:parameter|name|field|argument|variant)|unexpected (?:keyword|field|argument)",
     r"extra (?:inputs|fields) (?:are )?not permitted|additional properties are not allowed|extra_forbidden",
-    r"invalid (?:parameter|argument|field)\b|input should be|cannot find field|not allowed|not permitted",
-    r"不支持|未知参数|非法参数",
+    r"invalid (?:parameter|argument|field)\b|input should be|cannot find field",
+    r"not allowed|not permitted|not available|not enabled|unavailable|deprecated",
+    r"only (?:the )?(?:default|\d+(?:\.\d+)?)\b[^.]{0,20}(?:is|are) (?:allowed|supported|accepted|available)",
+    r"(?:must|should) be (?:absent|omitted|unset|removed)|cannot be (?:used|set|specified)",
+    r"不支持|未知参数|非法参数|参数非法",
 )
 NO_KEY = _any(
     r"(?:incorrect|invalid|missing|wrong|expired|revoked|no) (?:\w+ )?(?:api|access|auth\w*)[ _-]?(?:key|token)",
@@ -153,11 +165,19 @@ WINDOW = (
     re.compile(r"model's max\w*[^\d.]{0,24}([\d,_]{3,})", _I),
     re.compile(r"max(?:imum)? (?:number of )?tokens? (?:limit )?\(?([\d,_]{3,})", _I),
     re.compile(r"must be <= ([\d,_]{3,})", _I),
+    re.compile(r"max_(?:seq|model|context|input)_len(?:gth)?[^\d.]{0,8}([\d,_]{3,})", _I),
+    re.compile(r"maximum length (?:of |is )?([\d,_]{3,})", _I),
+    re.compile(r"(?:supports?|accepts?|allows?) (?:at most|up to|only) ([\d,_]{3,}) tokens", _I),
+    re.compile(r"(?:最大|最多|上限|限制)[^\d]{0,16}([\d,_]{3,})"),
     re.compile(r"must have less than ([\d,_]{3,}) tokens", _I),
 )
 """Where an overflow message says how large the window is."""
+_SPAN = (
+    r"\d+(?:\.\d+)?\s?(?:ms|milliseconds?|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?![a-z])"
+)
 WAIT = re.compile(
-    r"(?:try again|retry|wait)[^.\d]{0,20}(\d+(?:\.\d+)?) ?(ms|milliseconds?|s\b|sec\w*|m\b|min\w*|h\b|hours?)",
+    rf"(?:try again|retry|wait|retryDelay\"?:)[^.\d]{{0,20}}((?:{_SPAN}[\s,]{{0,2}})+)"
+    r"|(\d+(?:\.\d+)?\s?(?:毫秒|秒|分钟?|小时))[之以]?后",
     _I,
 )
-"""Where a throttling message says how long to wait."""
+"""Where a throttling message says how long to wait: one or more numbers with their units."""

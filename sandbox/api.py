@@ -36,8 +36,11 @@ ENVIRONMENT: Mapping[str, str] = {
     "MPLBACKEND": "Agg",
     "PYTHONIOENCODING": "utf-8:backslashreplace",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "TAR_OPTIONS": "--no-same-owner",
+    "PIP_ROOT_USER_ACTION": "ignore",
 }
-"""The whole environment inside; nothing of the app's own."""
+"""The whole environment inside; nothing of the app's own. The last two are for where the user is root without
+capabilities: these programs take root for one who may do anything."""
 
 
 class Cage(Protocol):

@@ -5,15 +5,18 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
+from sandbox import kernel_files, privileges
 from sandbox.api import ENVIRONMENT, HOME, INSIDE, SCRATCH_BYTES
 from sandbox.protected import protected_names
 
 SHARED_MEMORY_BYTES = 64 << 20
-USER_ID = 1000
+Way = Literal["user namespace", "root"]
+"""How it is kept from all rights: in a user namespace of its own, or, where none can be used, as root with all
+capabilities dropped for good."""
+_USER_IDS: dict[Way, int] = {"user namespace": 1000, "root": 0}
 """Inside; outside it is the user who runs Handrail."""
-PASSWD = f"agent:x:{USER_ID}:{USER_ID}:agent:{HOME}:/bin/bash\n"
-GROUP = f"agent:x:{USER_ID}:\n"
 _ETC = (
     "alternatives",
     "ssl",
@@ -41,25 +44,22 @@ def python() -> tuple[str, str]:
     return str(Path(sys.base_prefix) / "bin" / "python3"), sys.base_prefix
 
 
-def arguments(program: str, workspace: Path | None) -> list[str]:
+def arguments(program: str, workspace: Path | None, way: Way = "user namespace") -> list[str]:
     """Return the arguments that make the sandbox; a command follows after them.
 
     Args:
         program: Path of bubblewrap.
         workspace: Absolute folder to show as the workspace; None for an empty one, to try things out.
+        way: How it is kept from all rights.
     """
-    made = [program, "--die-with-parent", "--new-session"]
-    made += [
-        "--unshare-user",
-        "--disable-userns",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-uts",
-    ]
+    made = [program, "--die-with-parent", "--new-session", *_user(way)]
+    made += ["--unshare-ipc", "--unshare-pid", "--unshare-uts"]
     made += ["--unshare-net", "--unshare-cgroup-try", "--hostname", "sandbox"]
-    made += ["--uid", str(USER_ID), "--gid", str(USER_ID), "--cap-drop", "ALL", "--clearenv"]
+    made += ["--cap-drop", "ALL", "--clearenv"]
     made += _system()
     made += ["--proc", "/proc", "--dev", "/dev"]
+    if privileges.is_root():
+        made += kernel_files.covers()
     made += ["--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
     made += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]
     made += ["--size", str(SCRATCH_BYTES), "--tmpfs", HOME]
@@ -68,6 +68,22 @@ def arguments(program: str, workspace: Path | None) -> list[str]:
     for name, value in ENVIRONMENT.items():
         made += ["--setenv", name, value]
     return made
+
+
+def accounts(way: Way) -> dict[str, str]:
+    """Return the files that name the user inside: path -> text."""
+    number = _USER_IDS[way]
+    return {
+        "/etc/passwd": f"agent:x:{number}:{number}:agent:{HOME}:/bin/bash\n",
+        "/etc/group": f"agent:x:{number}:\n",
+    }
+
+
+def _user(way: Way) -> list[str]:
+    if way == "root":
+        return []
+    number = str(_USER_IDS[way])
+    return ["--unshare-user", "--disable-userns", "--uid", number, "--gid", number]
 
 
 def _system() -> list[str]:
@@ -117,18 +133,21 @@ def memory_file(text: str) -> int:
     return opened
 
 
+_NO_NAMESPACES = "this machine does not let programs make namespaces"
+_NO_USERS = "this machine does not let programs make user namespaces"
+_MASKED = "/proc is masked here, as in a container"
 _REASONS = (
-    (
-        "No permissions to create new namespace",
-        "this machine does not let programs make namespaces",
-    ),
-    ("Creating new namespace failed", "this machine does not let programs make namespaces"),
-    ("setting up uid map", "this machine does not let programs make user namespaces"),
+    ("No permissions to create new namespace", _NO_NAMESPACES),
+    ("Creating new namespace failed", _NO_NAMESPACES),
+    ("setting up uid map", _NO_USERS),
+    ("max_user_namespaces", _NO_USERS),
     ("Failed RTM_NEWADDR", "AppArmor keeps programs from making network namespaces"),
-    ("Can't mount proc", "/proc is masked here, as in a container"),
+    ("Can't mount proc", _MASKED),
     ("Failed to make / slave", "mounts cannot be changed here, as in a container"),
     ("Unknown option", "this bubblewrap is too old: 0.8 or later is needed"),
 )
+NEEDS_NO_USER_NAMESPACE = frozenset({_NO_NAMESPACES, _NO_USERS, _MASKED})
+"""Reasons that may not hold for root without a user namespace."""
 
 
 def reason(said: str) -> str:

@@ -8,7 +8,7 @@ from core.errors import SandboxUnavailableError
 from sandbox import bubblewrap
 from sandbox.api import DEFAULT_IMAGE
 from sandbox.engine import Engine, connect, require_image
-from sandbox.local import INSTALL_HINT, try_out
+from sandbox.local import AS_ROOT, INSTALL_HINT, try_out
 
 LOOK_S = 15.0
 """The whole look ends after this, whatever hangs."""
@@ -41,6 +41,8 @@ class BubblewrapFacts:
     """"" when it is not installed."""
     version: str = ""
     works: bool = False
+    manner: str = ""
+    """What is different from how it works best, "" for nothing."""
     problem: str = ""
     hint: str = ""
 
@@ -113,13 +115,14 @@ async def _bubblewrap() -> BubblewrapFacts:
     path = bubblewrap.find()
     if path is None:
         return BubblewrapFacts(problem="bubblewrap is not installed.", hint=INSTALL_HINT)
-    problem = await try_out()
+    trial = await try_out()
     return BubblewrapFacts(
         path=path,
         version=await _version(path),
-        works=not problem,
-        problem=f"bubblewrap does not work: {problem}." if problem else "",
-        hint=INSTALL_HINT if problem else "",
+        works=not trial.problem,
+        manner=AS_ROOT if trial.way == "root" else "",
+        problem=f"bubblewrap does not work: {trial.problem}." if trial.problem else "",
+        hint=INSTALL_HINT if trial.problem else "",
     )
 
 

@@ -201,9 +201,14 @@ def _only_common_sockets(made: Program, socket: int) -> None:
     made.add(_RETURN, _EPERM)
 
 
+def is_known() -> bool:
+    """Return whether there is a filter for this machine."""
+    return platform.machine() in _MACHINES
+
+
 def filter_descriptor() -> int | None:
     """Return a descriptor to read this machine's filter from, None when the machine is not known here."""
-    if platform.machine() not in _MACHINES:
+    if not is_known():
         return None
     opened = os.memfd_create("seccomp")
     os.write(opened, program(platform.machine()))

@@ -41,7 +41,8 @@ def _image(facts: EngineFacts, *, needed: bool) -> HealthRow:
 
 def _bubblewrap(facts: BubblewrapFacts, *, needed: bool) -> HealthRow:
     if facts.works:
-        detail = f"{facts.path}, version {facts.version}"
+        manner = f", {facts.manner}" if facts.manner else ""
+        detail = f"{facts.path}, version {facts.version}{manner}"
         return HealthRow(name=BUBBLEWRAP, ok=True, needed=needed, detail=detail)
     return HealthRow(
         name=BUBBLEWRAP, ok=False, needed=needed, detail=facts.problem, hint=facts.hint

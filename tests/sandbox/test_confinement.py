@@ -1,6 +1,7 @@
 """What code in a sandbox cannot see or do, the same in every kind of sandbox."""
 
 import os
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ ATTEMPTS = {
     "make a device": "mknod /tmp/disk b 8 0",
     "change the owner of a file": "chown 12345 /workspace/.git/config",
     "write to the kernel": "echo 1 > /proc/sys/kernel/sysrq",
+    "name a program for the kernel to run": "test -w /proc/sys/kernel/core_pattern",
+    "press a key of the kernel": "test -w /proc/sysrq-trigger",
     "see the container engine": "test -e /var/run/docker.sock || test -e /run/docker.sock",
     "find out names": "getent hosts example.org",
     "reach the internet": "timeout 3 bash -c '</dev/tcp/192.0.2.1/80'",
@@ -37,6 +40,10 @@ ATTEMPTS = {
 
 def text_of(path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
+
+
+def mode_of(path: str) -> int:
+    return Path(path).stat().st_mode & 0o777
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +166,44 @@ async def test_no_rights_are_left(sandbox: OpenedSandbox) -> None:
         assert int(status[kind], 16) == 0, kind
     assert status["NoNewPrivs"].strip() == "1"
     assert status["Seccomp"].strip() == "2"
+
+
+async def test_the_first_process_inside_has_no_rights_either(sandbox: OpenedSandbox) -> None:
+    status = await sandbox.out("cat /proc/1/status")
+    assert (
+        re.findall(r"^Cap(?:Inh|Prm|Eff|Bnd|Amb):\t(\w+)$", status, re.MULTILINE) == ["0" * 16] * 5
+    )
+
+
+async def test_what_root_owns_on_the_machine_is_not_its_to_change_or_read(
+    local_sandbox: OpenedSandbox,
+) -> None:
+    for name in ("null", "zero", "random", "tty"):
+        # the mode it has: should this succeed, nothing is changed
+        result = await local_sandbox.shell(f"chmod {mode_of(f'/dev/{name}'):o} /dev/{name}")
+        assert result.exit_code != 0, name
+    assert (await local_sandbox.shell("head -c 8 /proc/kpageflags")).stdout == ""
+    own = "-path '/proc/[0-9]*' -prune"
+    found = await local_sandbox.shell(
+        f"find /proc {own} -o -writable -exec test -f '{{}}' ';' -print 2>/dev/null"
+    )
+    assert found.stdout == ""
+    assert await local_sandbox.out("ls -A /etc/ssl/private 2>/dev/null || true") == ""
+
+
+async def test_devices_work(sandbox: OpenedSandbox) -> None:
+    assert (
+        await sandbox.out("echo x > /dev/null; head -c 3 /dev/zero | wc -c; cat <(echo ok)")
+        == "3\nok\n"
+    )
+    assert len(await sandbox.out("head -c 8 /dev/urandom | od -An -tx1")) == 25
+
+
+async def test_an_archive_of_another_user_is_unpacked(sandbox: OpenedSandbox) -> None:
+    await sandbox.out("mkdir -p /tmp/a && echo x > /tmp/a/f")
+    await sandbox.out("tar --owner=1234 --group=1234 -C /tmp -cf /tmp/a.tar a")
+    await sandbox.out("mkdir -p /tmp/out && tar -C /tmp/out -xf /tmp/a.tar")
+    assert await sandbox.out("cat /tmp/out/a/f; rm -r /tmp/a /tmp/a.tar /tmp/out") == "x\n"
 
 
 async def test_files_made_inside_belong_to_the_owner_of_the_workspace(

@@ -1,14 +1,20 @@
 """bubblewrap: nothing of it outlives the app, and what keeps it from working is said in plain words."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from sandbox import bubblewrap
+from sandbox import bubblewrap, kernel_files
 from sandbox.cgroup import ControlGroup
-from sandbox.local import BubblewrapCage
+from sandbox.local import BubblewrapCage, Trial, try_out
 from tests.support.app_to_kill import AppToKill
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+WAYS: tuple[bubblewrap.Way, bubblewrap.Way] = ("user namespace", "root")
 
 
 @pytest.mark.bubblewrap
@@ -42,6 +48,95 @@ async def test_a_workspace_may_be_called_anything(tmp_path: Path) -> None:
         "entries": []
     }
     await cage.close()
+
+
+class Jail:
+    """A container around the tests, as far as it matters here: a part of its /proc is covered."""
+
+    def __init__(self, folder: Path) -> None:
+        """Only `folder` can be written to inside."""
+        shown = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
+        cover = ["--ro-bind", "/proc/sys", "/proc/sys"]
+        own = ["--unshare-pid", "--die-with-parent", "--bind", str(folder), str(folder)]
+        self._command = ["bwrap", *shown, *cover, *own, sys.executable, "-c"]
+
+    def run(self, code: str, *arguments: str) -> str:
+        """Run Python code and return its stdout."""
+        done = subprocess.run(
+            [*self._command, code, *arguments],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+IN_A_JAIL = """
+import asyncio, sys
+from pathlib import Path
+from tests.support.opened_sandbox import OpenedSandbox
+
+async def main():
+    sandbox = OpenedSandbox("local", Path(sys.argv[1]))
+    await sandbox.manager.prepare()
+    print(sandbox.manager.info.label)
+    print(await sandbox.out("echo made > made; cat made"), end="")
+    print(sandbox.told[-1].label)
+    await sandbox.manager.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.bubblewrap
+def test_in_a_container_that_covers_proc_root_gets_a_sandbox_that_says_what_is_different(
+    tmp_path: Path,
+) -> None:
+    if os.geteuid() != 0:
+        with pytest.raises(AssertionError, match="/proc is masked here"):
+            Jail(tmp_path).run(IN_A_JAIL, str(tmp_path))
+        return
+    label = "Isolated: bubblewrap (as root, without capabilities)"
+    assert Jail(tmp_path).run(IN_A_JAIL, str(tmp_path)).splitlines() == [label, "made", label]
+    assert (tmp_path / "workspace/made").read_text() == "made\n"
+
+
+@pytest.mark.bubblewrap
+async def test_the_best_way_that_works_is_found_and_taken(workspace: Path) -> None:
+    cage = BubblewrapCage(workspace)
+    await cage.check()
+    assert cage.info.label == "Isolated: bubblewrap"
+    assert await try_out() == Trial("", "user namespace")
+
+
+def test_a_cage_without_a_user_namespace_is_offered_to_root_only(workspace: Path) -> None:
+    program = ["bwrap", "--die-with-parent"]
+    plain, as_root = (bubblewrap.arguments("bwrap", workspace, way) for way in WAYS)
+    assert plain[:2] == as_root[:2] == program
+    assert "--unshare-user" in plain
+    assert "--unshare-user" not in as_root
+    assert "--cap-drop" in as_root
+    assert "agent:x:0:0:" in bubblewrap.accounts("root")["/etc/passwd"]
+
+
+def test_what_only_root_may_read_or_write_of_proc_is_covered(tmp_path: Path) -> None:
+    for name, mode in (("secret", 0o400), ("mtrr", 0o644), ("stat", 0o444), ("trigger", 0o200)):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(mode)
+    for name in ("sys", "acpi", "12"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "self").symlink_to("12")
+    made = " ".join(kernel_files.covers(tmp_path))
+    assert "--ro-bind /dev/null /proc/secret" in made
+    assert "--ro-bind /dev/null /proc/trigger" in made
+    assert "--ro-bind-try /proc/mtrr /proc/mtrr" in made
+    assert "--ro-bind-try /proc/sys /proc/sys" in made
+    assert "--tmpfs /proc/acpi --remount-ro /proc/acpi" in made
+    for name in ("/proc/stat", "/proc/12", "/proc/self"):
+        assert name not in made
 
 
 def _groups_of_this_process() -> list[str]:

@@ -1,14 +1,15 @@
 """A real sandbox with what a test wants to know of it."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from core.ports import CommandResult
 from core.surroundings import SandboxChanged
 from core.workspace import WorkspaceFiles
-from sandbox.api import Choice
-from sandbox.choice import SandboxSettings
+from sandbox.api import Cage, Choice
+from sandbox.choice import SandboxSettings, cages
 from sandbox.manager import SandboxManager
 
 TIME_S = 20.0
@@ -18,7 +19,12 @@ TIME_S = 20.0
 class OpenedSandbox:
     """Runs commands in a `SandboxManager` and keeps what it told."""
 
-    def __init__(self, choice: Choice, folder: Path) -> None:
+    def __init__(
+        self,
+        choice: Choice,
+        folder: Path,
+        make: Callable[[SandboxSettings], Sequence[Cage]] = cages,
+    ) -> None:
         self.choice = choice
         self.workspace = folder / "workspace"
         self.session = folder / "session"
@@ -33,7 +39,7 @@ class OpenedSandbox:
         self.heard = asyncio.Event()
         """Set when the running command has put anything out."""
         settings = SandboxSettings(workspace=self.workspace, session=self.session, choice=choice)
-        self.manager = SandboxManager(settings, WorkspaceFiles(self.workspace), self._tell)
+        self.manager = SandboxManager(settings, WorkspaceFiles(self.workspace), self._tell, make)
 
     async def shell(
         self, command: str, timeout_s: float = TIME_S, session: str = "main", cwd: str | None = None

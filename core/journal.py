@@ -206,6 +206,25 @@ def read_journal(path: Path) -> LoadedJournal:
     return _judged(records, data[good_bytes:])
 
 
+def damage(path: Path, line: int) -> StoreError:
+    """Return the error for a journal that is damaged in the middle.
+
+    Args:
+        path: Of the journal, in the folder that is named after the session.
+        line: The first one that cannot be trusted, from 1.
+    """
+    return StoreError(
+        f"The journal {path} is damaged at line {line}, so this session cannot be gone on with.",
+        hint=f"It is kept as it is; what stands before: handrail sessions export {path.parent.name}",
+        code="journal_damaged",
+    )
+
+
+def is_sound(data: bytes) -> bool:
+    """Return whether the checksum of each line fits: quicker than reading them, for a look before opening."""
+    return all(_sealed(line) is not None for line in data.split(b"\n") if line)
+
+
 def encode(record: Record, prev: int) -> tuple[bytes, int]:
     """Return the line of a record, newline included, and its checksum."""
     body = {**record.fields(), "mono_s": record.mono_s, "prev": prev}
@@ -235,12 +254,12 @@ def read_lines(data: bytes) -> tuple[list[Record], int, int]:
 
 def _decode(line: bytes) -> tuple[Record, int, int] | None:
     """Return record, `prev` and `crc` of a line, None when it cannot be trusted."""
-    head, mark, tail = line.rpartition(b',"crc":')
+    sealed = _sealed(line)
+    if sealed is None:
+        return None
+    text, crc = sealed
     try:
-        crc = int(tail[:-1])
-        if not mark or tail != b"%d}" % crc or zlib.crc32(head + b"}") != crc:
-            return None
-        body = json.loads(head + b"}")
+        body = json.loads(text)
         fields = {key: body.pop(key) for key in ENVELOPE if key in body}
         record = Record(
             n=fields["n"],
@@ -253,6 +272,17 @@ def _decode(line: bytes) -> tuple[Record, int, int] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return record, fields["prev"], crc
+
+
+def _sealed(line: bytes) -> tuple[bytes, int] | None:
+    """Return the object a line's checksum is of, and the checksum; None when they do not fit."""
+    head, mark, tail = line.rpartition(b',"crc":')
+    digits = tail[:-1]
+    if not mark or not digits.isdigit() or tail != b"%d}" % int(digits):
+        return None
+    text = head + b"}"
+    crc = int(digits)
+    return (text, crc) if zlib.crc32(text) == crc else None
 
 
 def _judged(records: Sequence[Record], rest: bytes) -> LoadedJournal:

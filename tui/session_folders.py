@@ -1,9 +1,9 @@
 """Where sessions are kept, and what is known of each without opening it."""
 
+import fcntl
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,8 +12,7 @@ from pathlib import Path
 from core.config_layers import state_dir
 from core.errors import ConfigError, StoreError
 from core.events import RunStarted, SessionOpened
-from core.journal import FILE_NAME, read_lines
-from core.record import Record
+from core.journal import FILE_NAME, LoadedJournal, damage, is_sound, read_journal, read_lines
 
 HEAD_BYTES = 262_144
 """How much of a journal is read for the list: the beginning holds the first task."""
@@ -74,13 +73,34 @@ def find_session(session_id: str) -> StoredSession:
     )
 
 
-def read_session(session: StoredSession) -> Sequence[Record]:
-    """Read all records of a session up to the first damaged line.
+def read_session(session: StoredSession) -> LoadedJournal:
+    """Read all records of a session up to the first damaged line; nothing is changed.
 
     Raises:
         StoreError: The journal cannot be read.
     """
-    return read_lines(_read(session.folder / FILE_NAME))[0]
+    return read_journal(session.folder / FILE_NAME)
+
+
+def require_resumable(session: StoredSession) -> None:
+    """Check that a session can be gone on with, before anything is drawn.
+
+    Raises:
+        StoreError: It is open in another Handrail, its journal is damaged in the middle, or it cannot be read.
+    """
+    path = session.folder / FILE_NAME
+    try:
+        with path.open("rb") as journal:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            data = journal.read()
+    except BlockingIOError as error:
+        raise StoreError(
+            "This session is open in another Handrail.", hint="Close that one first."
+        ) from error
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+    if not is_sound(data) and (line := read_journal(path).damaged_line):
+        raise damage(path, line)
 
 
 def delete_session(session: StoredSession) -> None:
@@ -89,8 +109,6 @@ def delete_session(session: StoredSession) -> None:
     Raises:
         StoreError: It is open, or cannot be removed.
     """
-    import fcntl
-
     path = session.folder / FILE_NAME
     try:
         with path.open("rb") as journal:
@@ -139,10 +157,3 @@ def _stored(folder: Path) -> StoredSession | None:
         changed_utc=changed.replace("+00:00", "Z"),
         size_bytes=status.st_size,
     )
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error

@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 
 from core.config_load import load_or_excuse
+from core.errors import StoreError
 from core.event_log import EventLog, SystemClock
 from core.events import RunEnded, RunStarted, SessionOpened
 from core.journal import Journal
 from tui.__main__ import run_command
-from tui.session_folders import forget_without_task, new_session_folder, stored_sessions
+from tui.session_folders import (
+    find_session,
+    forget_without_task,
+    new_session_folder,
+    require_resumable,
+    stored_sessions,
+)
 from tui.wiring import Wiring
 
 
@@ -103,3 +110,61 @@ async def test_a_session_without_a_task_is_not_kept(workspace: Path) -> None:
         await session.close()
         assert forget_without_task(wiring.session_id) is not bool(task)
     assert [one.task for one in stored_sessions()] == ["count the files"]
+
+
+def damaged_session(old: bytes, new: bytes) -> Path:
+    """A session whose journal was changed on the disk."""
+    folder = stored_session("count")
+    path = folder / "journal.jsonl"
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    return folder
+
+
+@pytest.mark.parametrize("action", ["show", "export"])
+def test_a_damaged_session_is_read_up_to_the_damage_which_is_said(
+    action: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = damaged_session(b'"task":"count"', b'"task":"c0unt"')
+    data = (folder / "journal.jsonl").read_bytes()
+    assert run_command(["sessions", action, folder.name]) == 2
+    captured = capfd.readouterr()
+    assert "/w" in captured.out
+    assert "c0unt" not in captured.out
+    assert captured.err.count("\n") == 1
+    assert "damaged at line 2" in captured.err
+    assert str(folder) in captured.err
+    assert (folder / "journal.jsonl").read_bytes() == data
+
+
+def test_a_torn_end_is_left_out_of_an_export_and_said(capfd: pytest.CaptureFixture[str]) -> None:
+    folder = stored_session("count")
+    with (folder / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"kind":"notice_rai')
+    assert run_command(["sessions", "export", folder.name]) == 0
+    captured = capfd.readouterr()
+    assert len(captured.out.splitlines()) == 3
+    assert "19 bytes" in captured.err
+
+
+def test_a_damaged_session_is_not_resumed_and_the_way_to_export_it_is_said() -> None:
+    folder = damaged_session(b'"task":"count"', b'"task":"c0unt"')
+    with pytest.raises(StoreError) as caught:
+        require_resumable(find_session(folder.name))
+    assert "damaged at line 2" in caught.value.message
+    assert f"handrail sessions export {folder.name}" in caught.value.hint
+
+
+def test_an_open_session_is_not_resumed() -> None:
+    folder = stored_session("count")
+    journal = Journal(folder)
+    with pytest.raises(StoreError, match="open in another"):
+        require_resumable(find_session(folder.name))
+    journal.close()
+    require_resumable(find_session(folder.name))
+
+
+def test_a_session_with_a_torn_end_can_be_resumed() -> None:
+    folder = stored_session("count")
+    with (folder / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"kind":"notice_rai\n')
+    require_resumable(find_session(folder.name))

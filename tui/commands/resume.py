@@ -25,17 +25,19 @@ def run(options: Namespace) -> int:
 
     Raises:
         ConfigError: There is no such session or no terminal.
+        StoreError: It is open elsewhere, or its journal is damaged.
     """
     require_terminal()
     if options.mode == "full":
         raise ConfigError("Going on with a session never starts in mode full.", code="usage")
-    from tui.session_folders import find_session, stored_sessions
+    from tui.session_folders import find_session, require_resumable, stored_sessions
 
     with_task = [one for one in stored_sessions() if one.task]
     found = [find_session(options.session)] if options.session else with_task
     if not found:
         raise ConfigError("There is no earlier session.", code="no_session")
     session = found[0]
+    require_resumable(session)
     options.workspace = session.workspace or options.workspace
     workspace: Path = workspace_of(options)
     return run_app(options, LateSession(options, workspace, session.folder), task=None)

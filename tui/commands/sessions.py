@@ -4,10 +4,12 @@ import sys
 from argparse import Namespace
 from dataclasses import asdict
 
-from core.errors import ConfigError
+from core.errors import ConfigError, StoreError
 from core.events import RunEnded, RunStarted
+from core.journal import FILE_NAME, LoadedJournal
+from core.record import Record
 from tui.arguments import OneLineParser
-from tui.console import print_object, tell, write_line
+from tui.console import print_object, say, tell, write_line
 from tui.exits import ANSWERED
 from tui.session_folders import (
     StoredSession,
@@ -35,7 +37,7 @@ def run(options: Namespace) -> int:
 
     Raises:
         ConfigError: There is no such session.
-        StoreError: It cannot be read or removed.
+        StoreError: It cannot be read or removed, or is damaged: what stands before is printed first.
     """
     if options.action == "list":
         _list(as_json=options.json)
@@ -46,8 +48,7 @@ def run(options: Namespace) -> int:
     if options.action == "show":
         _show(session)
     elif options.action == "export":
-        for record in read_session(session):
-            write_line(record.json_line())
+        _export(session)
     else:
         _delete(session, sure=options.yes)
     return ANSWERED
@@ -67,15 +68,46 @@ def _show(session: StoredSession) -> None:
     tell(f"workspace  {session.workspace}")
     tell(f"model      {session.model or 'none'}")
     tell(f"folder     {session.folder}")
-    for record in read_session(session):
-        event = record.event
-        if isinstance(event, RunStarted):
-            tell(f"\n{record.at_utc}  {event.task}")
-        elif isinstance(event, RunEnded):
-            cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
-            tell(f"  {event.reason} after {event.steps} steps, cost {cost}")
-            if event.answer:
-                tell(event.answer)
+    journal = read_session(session)
+    for record in journal.records:
+        _show_record(record)
+    _tell_damage(session, journal)
+
+
+def _show_record(record: Record) -> None:
+    event = record.event
+    if isinstance(event, RunStarted):
+        tell(f"\n{record.at_utc}  {event.task}")
+    elif isinstance(event, RunEnded):
+        cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
+        tell(f"  {event.reason} after {event.steps} steps, cost {cost}")
+        if event.answer:
+            tell(event.answer)
+
+
+def _export(session: StoredSession) -> None:
+    journal = read_session(session)
+    for record in journal.records:
+        write_line(record.json_line())
+    _tell_damage(session, journal)
+
+
+def _tell_damage(session: StoredSession, journal: LoadedJournal) -> None:
+    """Say what of the journal was not printed.
+
+    Raises:
+        StoreError: It is damaged in the middle.
+    """
+    if journal.torn_bytes:
+        say(
+            f"The last {journal.torn_bytes} bytes of the journal are no whole record and are left out."
+        )
+    if journal.damaged_line:
+        raise StoreError(
+            f"The journal is damaged at line {journal.damaged_line}: what stands from there on is left out.",
+            hint=f"It is kept as it is: {session.folder / FILE_NAME}",
+            code="journal_damaged",
+        )
 
 
 def _delete(session: StoredSession, *, sure: bool) -> None:

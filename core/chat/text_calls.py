@@ -9,6 +9,7 @@ Arguments beside the name count only when the tool named takes them all and need
 import re
 
 from core.chat.call_reading import RawCall
+from core.chat.text_markups import may_be_python_calls, read_python_calls
 from core.chat.text_templates import STARTS, read_fences, read_json, read_marked
 from core.chat.tool_names import ToolNames
 
@@ -24,7 +25,9 @@ def may_be_call(text: str) -> bool:
     """Return whether a message that begins like this could turn out to be calls; then it is not shown yet."""
     start = text.lstrip()
     marks = (*STARTS, *_PLAIN_STARTS)
-    return not start or any(start.startswith(mark) or mark.startswith(start) for mark in marks)
+    if not start or may_be_python_calls(start):
+        return True
+    return any(start.startswith(mark) or mark.startswith(start) for mark in marks)
 
 
 def find_text_calls(text: str, names: ToolNames) -> list[RawCall]:
@@ -41,5 +44,9 @@ def find_text_calls(text: str, names: ToolNames) -> list[RawCall]:
     if marked:
         return marked
     bare = _STRAY_TAG.sub("", message)
-    plain = read_fences(message, names.takes) or read_json(bare, marked=False, takes=names.takes)
+    plain = (
+        read_fences(message, names.takes)
+        or read_json(bare, marked=False, takes=names.takes)
+        or read_python_calls(message)
+    )
     return plain if all(names.find(call.name) for call in plain) else []

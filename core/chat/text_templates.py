@@ -9,7 +9,8 @@ from functools import partial
 
 from core.chat.argument_repair import LOOSE_JSON, read_arguments
 from core.chat.call_reading import RawCall
-from core.chat.json_shape import mapping_of, text_of
+from core.chat.json_shape import items_of, mapping_of, text_of
+from core.chat.text_markups import MARKUP_STARTS, bar_call_body, read_harmony, read_invokes
 from core.messages import JsonValue
 
 _TAGS = "tool_call|tool_calls|function_call|tools"
@@ -53,7 +54,7 @@ _ALSO_IN_MARKS = frozenset(("id", "type"))
 """Keys that may stand beside name and arguments where marks show that a call is meant."""
 STARTS = (
     *("<tool_call", "<function_call", "<tools>", "<function=", "[TOOL_CALLS]"),
-    *("<\uff5ctool", "<|tool", "<|python_tag|>"),
+    *("<\uff5ctool", "<|tool", "<|python_tag|>", *MARKUP_STARTS),
 )
 """How messages in these forms begin."""
 
@@ -68,7 +69,8 @@ def read_marked(message: str, takes: Takes) -> list[RawCall]:
         message: Without blanks around it.
         takes: Decides about arguments that stand beside the name.
     """
-    for reader in (partial(_tagged, takes=takes), _sections, _mistral):
+    tagged = partial(_tagged, takes=takes)
+    for reader in (tagged, _sections, _mistral, _barred, read_harmony, read_invokes):
         calls = reader(message)
         if calls:
             return calls
@@ -86,9 +88,8 @@ def read_json(text: str, *, marked: bool, takes: Takes | None = None) -> list[Ra
         takes: Decides about arguments that stand beside the name; without it such an object is no call.
     """
     beside = None if text.startswith("[") else takes
-    calls = [
-        _object_call(item, marked=marked) or _flat_call(item, beside) for item in _json_items(text)
-    ]
+    items = [inner for item in _json_items(text) for inner in _listed(item)]
+    calls = [_object_call(item, marked=marked) or _flat_call(item, beside) for item in items]
     return [call for call in calls if call is not None] if all(calls) else []
 
 
@@ -201,6 +202,26 @@ def _mistral(message: str) -> list[RawCall]:
         calls.append(_raw(found.group(1), body[found.end() : end]))
         body = body[end:].strip()
     return calls
+
+
+def _barred(message: str) -> list[RawCall]:
+    """Read the JSON that Granite and Phi write between <|tool_call|> marks."""
+    return read_json(bar_call_body(message), marked=True)
+
+
+def _listed(item: JsonValue) -> list[JsonValue]:
+    """Return the calls of an object that holds nothing but `tool_calls`, each in its inner form."""
+    fields = mapping_of(item)
+    inner = list(items_of(fields["tool_calls"])) if set(fields) == {"tool_calls"} else [item]
+    return [_inner_form(one) for one in inner]
+
+
+def _inner_form(item: object) -> JsonValue:
+    """Return what stands under `function` of an object in the form of the API itself."""
+    fields = mapping_of(item)
+    if "function" in fields and set(fields) <= {"function", "id", "type", "index"}:
+        return dict(mapping_of(fields["function"]))  # type: ignore[arg-type]  # out of a JSON reader
+    return item  # type: ignore[return-value]  # out of a JSON reader
 
 
 def _json_items(text: str) -> list[JsonValue]:

@@ -9,18 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.conformance.wire import load, main, run_cases, verdict
 
 FILE = Path(__file__).parent / "data" / "wire_quirks.yaml"
-DOCUMENT = load(FILE)
-CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in DOCUMENT["cases"]}
+MORE = FILE.with_name("more_quirks.yaml")
+DOCUMENTS = [load(FILE), load(MORE)]
+CASES: dict[str, dict[str, Any]] = {
+    case["id"]: case for document in DOCUMENTS for case in document["cases"]
+}
 
 
 @functools.cache
 def results() -> Mapping[str, dict[str, Any]]:
     """Run all cases beside each other, once."""
-    found = asyncio.run(run_cases(list(CASES.values()), DOCUMENT["meta"]))
+    found = [
+        result
+        for document in DOCUMENTS
+        for result in asyncio.run(run_cases(document["cases"], document["meta"]))
+    ]
     return {result["id"]: result for result in found}
 
 
@@ -36,8 +44,41 @@ def test_a_quirk_comes_out_as_expected(
     assert verdict(CASES[case_id], result_of[case_id]) == []
 
 
-def test_the_file_is_whole() -> None:
-    assert len(CASES) == len(DOCUMENT["cases"]) == 180
+def test_the_files_are_whole_and_name_each_case_once() -> None:
+    sizes = [len(document["cases"]) for document in DOCUMENTS]
+    assert sizes[0] == 180
+    assert sizes[1] >= 60
+    assert len(CASES) == sum(sizes)
+
+
+def test_a_file_without_expectations_gives_the_same_results_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = ("id", "phase", "provider", "given", "responses")
+    cases = [{key: case[key] for key in read if key in case} for case in CASES.values()][::30]
+    bare = tmp_path / "bare.yaml"
+    bare.write_text(
+        yaml.safe_dump({"meta": DOCUMENTS[0]["meta"], "cases": cases}), encoding="utf-8"
+    )
+    assert main([str(bare), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["id"] for row in rows] == [case["id"] for case in cases]
+    assert [wrong for row in rows if (wrong := verdict(CASES[row["id"]], row))] == []
+    assert main([str(bare)]) == 1
+    assert capsys.readouterr().out.endswith(f"0 passed, {len(cases)} failed\n")
+
+
+def test_a_case_of_an_unknown_provider_fails_and_the_others_still_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, odd = CASES["delta-baseline"], {**CASES["delta-baseline"], "id": "odd"}
+    file = tmp_path / "two.yaml"
+    cases = [{**odd, "provider": "nobody"}, good]
+    file.write_text(
+        yaml.safe_dump({"meta": DOCUMENTS[0]["meta"], "cases": cases}), encoding="utf-8"
+    )
+    assert main([str(file)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 1 failed"
 
 
 def test_the_judge_refuses_results_that_differ(result_of: Mapping[str, dict[str, Any]]) -> None:

@@ -23,6 +23,9 @@ from tests.conformance.wire_run import CaseRun, Result
 AT_ONCE = 8
 """Cases run beside each other: most of their time is waiting."""
 
+LONGEST_CASE_S = 90.0
+"""A case that takes longer hangs."""
+
 
 def load(path: Path) -> dict[str, Any]:
     """Return the whole case file."""
@@ -37,7 +40,7 @@ async def run_cases(cases: Sequence[Mapping[str, Any]], meta: Mapping[str, Any])
     places = asyncio.Semaphore(AT_ONCE)
 
     async def run(case: Mapping[str, Any]) -> Result:
-        async with places:
+        async with places, asyncio.timeout(LONGEST_CASE_S):
             return await CaseRun(case, meta).result()
 
     results = await asyncio.gather(*(run(case) for case in cases), return_exceptions=True)

@@ -72,9 +72,8 @@ class CaseRun:
     def __init__(self, case: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
         self._case = case
         self._given: Mapping[str, Any] = case.get("given") or {}
-        self._flags = ProviderFlags(
-            **(meta["providers"].get(case.get("provider", "generic")) or {})
-        )
+        providers = {"generic": {}, **meta["providers"]}
+        self._flags = ProviderFlags(**(providers[case.get("provider", "generic")] or {}))
         self._specs = _specs(self._given, meta["tools"])
         self._history = _history(self._given)
         self._clock = CountingClock()

@@ -15,6 +15,7 @@ class ApprovalPrompt:
     """What an approval dialog shows."""
 
     call_id: str
+    """"" where it is about no call, such as trust in the files of a workspace."""
     tool: str
     arguments: Mapping[str, JsonValue]
     risk: RiskLevel
@@ -29,6 +30,10 @@ class ApprovalPrompt:
     """Unified diff for edits, else ""."""
     digest: str = ""
     """SHA-256 of tool, arguments and what they resolve to; an approval holds for it alone."""
+    effect: str = "run once"
+    """What approving does, in two words: "press y to run once"."""
+    editable: bool = True
+    """The person may let it go with arguments of their own."""
     kind: Literal["approval"] = "approval"
 
 

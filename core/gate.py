@@ -93,6 +93,8 @@ class Gate:
             return answer.resolution in REPLIES
         if (answer.arguments is not None) != (answer.resolution == "edited"):
             return False
+        if answer.resolution == "edited" and not prompt.editable:
+            return False
         if answer.resolution == "approved":
             return answer.digest == prompt.digest
         return answer.resolution in APPROVALS

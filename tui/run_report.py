@@ -22,6 +22,8 @@ from tui.console import say, write_line
 from tui.line_writer import LineWriter
 from tui.safe_text import safe_text
 
+NOT_TRUSTED = "not_trusted"
+"""Code of the notice that names files which are ignored; said on stderr in every form of output."""
 SHOWN_ARGUMENTS = 100
 """Characters of a call's arguments in a line of progress."""
 
@@ -76,6 +78,8 @@ class JsonReport:
         event = record.event
         if isinstance(event, RunEnded) and event.error:
             say(error_line(event.error))
+        elif isinstance(event, NoticeRaised) and event.code == NOT_TRUSTED:
+            say(f"{event.level}  {event.text} {event.hint}")
 
     def close(self, timeout_s: float | None = None) -> None:
         """Bring out what waits."""

@@ -110,7 +110,9 @@ def judge_call(calls: CallsView, record: Record, event: ToolProposed) -> None:
 
 
 def hold_call(calls: CallsView, record: Record, event: DecisionOpened) -> None:
-    """Mark the call as waiting for a person."""
+    """Mark the call as waiting for a person; a decision may be about no call."""
+    if not event.prompt.call_id:
+        return
     tool = event.prompt.tool if isinstance(event.prompt, ApprovalPrompt) else "ask_human"
     call = calls.get(record, event.prompt.call_id, tool)
     calls.waiting[event.decision_id] = call.call_id

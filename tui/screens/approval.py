@@ -103,6 +103,7 @@ class ApprovalScreen(ArmedScreen):
 
     def compose(self) -> "ComposeResult":
         """Lay out what, why, the call, its marks, the next step and the keys."""
+        told = ", told to the model" if self._prompt.call_id else ""
         with Vertical(id="approval"):
             yield Static(id="approval-title")
             yield Static(id="approval-why")
@@ -112,7 +113,7 @@ class ApprovalScreen(ArmedScreen):
             yield Input(
                 self.context.drafts.get(self.decision_id, ""),
                 id="approval-reason",
-                placeholder="reason, told to the model: Enter refuses, Esc goes back",
+                placeholder=f"reason{told}: Enter refuses, Esc goes back",
             )
             yield KeyHints(id="approval-keys")
 
@@ -162,7 +163,7 @@ class ApprovalScreen(ArmedScreen):
             self.demands,
             at_s=self.now(),
             size=self.terminal_size,
-            is_edited=self._edited is not None,
+            effect=self._prompt.effect if self._edited is None else say.EDITED_EFFECT,
         )
         count = self.arming.ignored
         ignored = f"   {count} key{'s' * (count > 1)} ignored" if count else ""
@@ -196,7 +197,12 @@ class ApprovalScreen(ArmedScreen):
         self.body.show_lines(lines)
         marks = Content(say.marks_text(prompt, lines))
         self.query_one("#approval-marks", Static).update(marks)
-        hidden = {"diff": not prompt.diff, "leave('next')": self.context.is_alone}
+        hidden = {
+            "diff": not prompt.diff,
+            "edit": not prompt.editable,
+            "deny_pause": not prompt.call_id,
+            "leave('next')": self.context.is_alone,
+        }
         useless = [action for action, is_hidden in hidden.items() if is_hidden]
         self.query_one(KeyHints).show_keys([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=useless)
         self.arming.content_changed(self.now())
@@ -247,6 +253,8 @@ class ApprovalScreen(ArmedScreen):
         self._show_call()
 
     def _edit(self) -> None:
+        if not self._prompt.editable:
+            return
         arguments = self._prompt.arguments if self._edited is None else self._edited
         form = EditArgumentsScreen(f"arguments of {self._prompt.tool}", arguments)
         self.app.push_screen(form, self._take_edited)

@@ -30,6 +30,8 @@ RISK_WORDS: Final[Mapping[RiskLevel, str]] = {
     "R4": "FINAL",
 }
 """The level in one word, beside its number."""
+EDITED_EFFECT: Final = "run it with your arguments"
+"""What approving does once the person has changed the arguments."""
 HEAD_CELLS: Final = 90
 """Title and reason in the head of the dialog are at most this wide."""
 
@@ -96,7 +98,7 @@ def marks_text(prompt: ApprovalPrompt, lines: Sequence[Line]) -> str:
 
 
 def next_step_text(
-    arming: Arming, demands: Demands, *, at_s: float, size: tuple[int, int], is_edited: bool
+    arming: Arming, demands: Demands, *, at_s: float, size: tuple[int, int], effect: str
 ) -> str:
     """Say what an approval takes now.
 
@@ -105,7 +107,7 @@ def next_step_text(
         demands: What was given to it.
         at_s: Now, on its clock.
         size: Columns and rows of the terminal.
-        is_edited: The person's own arguments are shown.
+        effect: What approving does.
     """
     if size[0] < MIN_WIDTH or size[1] < MIN_HEIGHT:
         return f"no approvals below {MIN_WIDTH}x{MIN_HEIGHT}; this is {size[0]}x{size[1]}"
@@ -113,7 +115,7 @@ def next_step_text(
         return "see the end of the text first: End or PgDn"
     if not arming.armed(at_s) and arming.typed is None:
         return "arming: no key counts yet"
-    return _steps_text(arming, demands, "run it with your arguments" if is_edited else "run once")
+    return _steps_text(arming, demands, effect)
 
 
 def _steps_text(arming: Arming, demands: Demands, effect: str) -> str:

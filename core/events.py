@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from core.decision import DecisionClosed, DecisionOpened
+from core.guard_events import LoopNoticed
 from core.memory_events import CompactionEnded, CompactionStarted, MemoryScored
 from core.messages import Image, JsonValue, Outcome, ToolCall, Usage
 from core.surroundings import BrowserChanged, BrowserSnapshotted, SandboxChanged
@@ -339,6 +340,7 @@ Event: TypeAlias = (
     | CompactionStarted
     | CompactionEnded
     | MemoryScored
+    | LoopNoticed
     | BrowserSnapshotted
     | BrowserChanged
     | SandboxChanged

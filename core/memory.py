@@ -6,8 +6,7 @@ when a session is resumed.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import replace
 
 from core.events import (
     Event,
@@ -18,50 +17,14 @@ from core.events import (
     StepStarted,
     ToolEnded,
 )
-from core.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from core.memory_events import CompactionEnded, MemoryScored
+from core.memory_history import Change, MemoryHistory
+from core.messages import AssistantMessage, ToolMessage, UserMessage
 from core.record import Record
+from core.unit import Unit
 
-UnitRole = Literal["user", "assistant", "note"]
-
-
-@dataclass(slots=True, kw_only=True)
-class Unit:
-    """One piece of memory that is kept, edited and left out as a whole."""
-
-    unit_id: str
-    role: UnitRole
-    head: UserMessage | AssistantMessage
-    results: dict[str, ToolMessage] = field(default_factory=dict)
-    """Results by call id."""
-    born_step: int = 0
-    """Steps of the session before it came."""
-    is_task: bool = False
-    """The request of a run: never left out."""
-    pinned: bool = False
-    dropped: bool = False
-    edited: bool = False
-    tokens: int = -1
-    """Cached estimate; -1 when it must be counted again."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every call has its result."""
-        return not isinstance(self.head, AssistantMessage) or len(self.results) == len(
-            self.head.calls
-        )
-
-    def messages(self) -> tuple[Message, ...]:
-        """Return its messages, each call followed by its result; a missing result is said to be missing."""
-        if not isinstance(self.head, AssistantMessage):
-            return (self.head,)
-        results = (
-            self.results.get(call.id) or _missing(call.id, call.name) for call in self.head.calls
-        )
-        return (self.head, *results)
-
-    def text(self) -> str:
-        """Return all its text, for reading."""
-        return "\n".join(_plain(message) for message in self.messages())
+SUMMARY_HEAD = "A summary of earlier work, made to save room; the results in full are gone:"
+"""Stands before a summary, for the model."""
 
 
 class Memory:
@@ -70,13 +33,16 @@ class Memory:
     def __init__(self) -> None:
         """Start empty."""
         self._units: list[Unit] = []
+        self._by_id: dict[str, Unit] = {}
         self._by_call: dict[str, Unit] = {}
+        self._history = MemoryHistory()
+        self._task: Unit | None = None
         self._steps = 0
         self._revision = 0
 
     @property
     def units(self) -> Sequence[Unit]:
-        """All units, dropped ones too, oldest first."""
+        """All units, dropped and summarised ones too, oldest first."""
         return self._units
 
     @property
@@ -89,9 +55,37 @@ class Memory:
         """Steps of the session so far."""
         return self._steps
 
+    @property
+    def task(self) -> Unit | None:
+        """The newest request of the person: never left out, dropped or summarised."""
+        return self._task
+
     def find(self, unit_id: str) -> Unit | None:
         """Return the unit of that id, None if there is none."""
-        return next((unit for unit in self._units if unit.unit_id == unit_id), None)
+        return self._by_id.get(unit_id)
+
+    def stays(self, unit: Unit) -> bool:
+        """Whether the unit must be in every request: the newest task, the plan, pins."""
+        return unit is self._task or unit.stays_always
+
+    def allows(self, operation: str, unit_id: str, text: str = "") -> bool:
+        """Return whether an edit can be made (`core.events.MemoryEdited`)."""
+        if operation in ("undo", "redo"):
+            return self._history.can_undo if operation == "undo" else self._history.can_redo
+        if operation == "insert":
+            return bool(text.strip())
+        unit = self.find(unit_id)
+        if unit is None or unit.summarised_into:
+            return False
+        if operation == "drop":
+            return not self.stays(unit)
+        if operation == "edit":
+            return bool(text.strip()) or isinstance(unit.head, AssistantMessage)
+        return not (operation == "pin" and unit.dropped)
+
+    def can_summarise(self, unit: Unit) -> bool:
+        """Whether a summary may stand for the unit."""
+        return not (self.stays(unit) or unit.is_hidden) and unit.is_complete
 
     def apply(self, record: Record) -> None:
         """Take in one record; those that say nothing about memory change nothing."""
@@ -102,6 +96,9 @@ class Memory:
     def add(self, unit: Unit) -> None:
         """Add a unit at the end."""
         self._units.append(unit)
+        self._by_id[unit.unit_id] = unit
+        if unit.is_task:
+            self._task = unit
         if isinstance(unit.head, AssistantMessage):
             for call in unit.head.calls:
                 self._by_call[call.id] = unit
@@ -111,29 +108,60 @@ class Memory:
         unit = self._by_call.get(result.call_id)
         if unit is not None:
             unit.results[result.call_id] = result
-            unit.tokens = -1
+            unit.forget()
 
-    def revise(self) -> None:
-        """Note that units changed otherwise than by growing."""
+    def add_note(self, unit: Unit) -> None:
+        """Add a note of the person at the end; it can be taken back."""
+        self.add(unit)
+        self._history.note(Change([], added=unit, added_at=len(self._units) - 1))
+
+    def change(self, unit_id: str, operation: str, text: str) -> None:
+        """Edit, drop, restore, pin or unpin one unit."""
+        unit = self._by_id[unit_id]
+        change = Change([(unit, unit.state)])
+        if operation == "edit":
+            unit.head, unit.edited = replace(unit.head, text=text), True
+        elif operation in ("drop", "restore"):
+            unit.dropped = operation == "drop"
+        elif operation in ("pin", "unpin"):
+            unit.pinned = operation == "pin"
+        unit.forget()
+        self._history.note(change)
+        self._revision += 1
+
+    def turn_back(self, operation: str) -> None:
+        """Take the newest change back, or do it again."""
+        turn = self._history.undo if operation == "undo" else self._history.redo
+        change = turn(self._units)
+        if change is None:
+            return
+        if (added := change.added) is not None and operation == "undo":
+            self._by_id.pop(added.unit_id, None)
+        elif added is not None:
+            self._by_id[added.unit_id] = added
+        self._revision += 1
+
+    def summarise(self, units: Sequence[Unit], summary: Unit) -> None:
+        """Let a summary stand in the place of the first of `units`."""
+        place = next(index for index, unit in enumerate(self._units) if unit is units[0])
+        change = Change([(unit, unit.state) for unit in units], is_summary=True)
+        change.added, change.added_at = summary, place
+        for unit in units:
+            unit.summarised_into = summary.unit_id
+        self._units.insert(place, summary)
+        self._by_id[summary.unit_id] = summary
+        self._history.note(change)
+        self._revision += 1
+
+    def score(self, scores: "Sequence[tuple[Unit, float, bool]]") -> None:
+        """Note what a model said of units: each with its score and whether it is left out."""
+        for unit, score, is_unfit in scores:
+            unit.score, unit.is_unfit = score, is_unfit
         self._revision += 1
 
     def count_step(self) -> None:
         """Note that a step began."""
         self._steps += 1
-
-
-def _missing(call_id: str, name: str) -> ToolMessage:
-    text = "No result: the call did not end."
-    return ToolMessage(call_id=call_id, name=name, text=text, outcome="unknown")
-
-
-def _plain(message: Message) -> str:
-    if isinstance(message, AssistantMessage):
-        calls = [f"-> {call.name} {call.raw_arguments}" for call in message.calls]
-        return "\n".join(part for part in (message.reasoning, message.text, *calls) if part)
-    if isinstance(message, ToolMessage):
-        return f"<- {message.name} ({message.outcome})\n{message.text}"
-    return message.text
 
 
 def _task(memory: Memory, record: Record) -> None:
@@ -184,25 +212,52 @@ def _stepped(memory: Memory, record: Record) -> None:
 def _edited(memory: Memory, record: Record) -> None:
     event = record.event
     assert isinstance(event, MemoryEdited)
-    if event.operation == "insert":
-        head = UserMessage(text=event.text)
-        memory.add(
+    if not memory.allows(event.operation, event.unit_id, event.text):
+        return
+    if event.operation in ("undo", "redo"):
+        memory.turn_back(event.operation)
+    elif event.operation == "insert":
+        memory.add_note(
             Unit(
-                unit_id=f"u{record.n}", role="note", head=head, born_step=memory.steps, edited=True
+                unit_id=f"u{record.n}",
+                role="note",
+                head=UserMessage(text=event.text),
+                born_step=memory.steps,
+                edited=True,
             )
         )
+    else:
+        memory.change(event.unit_id, event.operation, event.text)
+
+
+def _compacted(memory: Memory, record: Record) -> None:
+    event = record.event
+    assert isinstance(event, CompactionEnded)
+    found = [memory.find(unit_id) for unit_id in event.unit_ids]
+    units = [unit for unit in found if unit is not None and memory.can_summarise(unit)]
+    if not event.summary or not units or len(units) < len(found):
         return
-    unit = memory.find(event.unit_id)
-    if unit is None:
-        return
-    memory.revise()
-    if event.operation == "edit":
-        unit.head = replace(unit.head, text=event.text)
-        unit.edited, unit.tokens = True, -1
-    elif event.operation in ("drop", "restore"):
-        unit.dropped = event.operation == "drop"
-    elif event.operation in ("pin", "unpin"):
-        unit.pinned = event.operation == "pin"
+    summary = Unit(
+        unit_id=f"u{record.n}",
+        role="summary",
+        head=UserMessage(text=f"{SUMMARY_HEAD}\n{event.summary}", author="handrail"),
+        born_step=units[-1].born_step,
+        summarises=event.unit_ids,
+    )
+    memory.summarise(units, summary)
+
+
+def _scored(memory: Memory, record: Record) -> None:
+    event = record.event
+    assert isinstance(event, MemoryScored)
+    found = ((memory.find(unit_id), score) for unit_id, score in event.scores.items())
+    memory.score(
+        [
+            (unit, score, unit.unit_id in event.left_out and not memory.stays(unit))
+            for unit, score in found
+            if unit is not None
+        ]
+    )
 
 
 _REDUCERS: dict[type[Event], Callable[[Memory, Record], None]] = {
@@ -212,4 +267,6 @@ _REDUCERS: dict[type[Event], Callable[[Memory, Record], None]] = {
     ToolEnded: _ended,
     StepStarted: _stepped,
     MemoryEdited: _edited,
+    CompactionEnded: _compacted,
+    MemoryScored: _scored,
 }

@@ -132,6 +132,8 @@ class ToolResult:
     """Set by `finish` only: the agent says it could not do the task."""
     files: tuple[str, ...] = ()
     """Workspace paths the result names (made, changed, claimed)."""
+    whole_path: str = ""
+    """Absolute path of a file of the session that holds all of it, "" where `output` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,8 @@ class ToolMessage:
     text: str
     outcome: Outcome = "ok"
     images: tuple[Image, ...] = ()
+    stored: str = ""
+    """Handle of the whole result, where `text` holds its head and tail only (`core.stored_results`)."""
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
@@ -185,3 +189,5 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
+    plain_tokens: int = 0
+    """Our estimate of all of it before the model's factor, 0 where nobody has counted."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from core.agent import AgentParts, RunOutcome, ToolCallAgent
 from core.budget import Budget, Limits
 from core.changes import Look, changed, look
-from core.context import ContextBuilder
+from core.context.builder import ContextBuilder
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
@@ -21,6 +21,7 @@ from core.ports import Clock, Model, Tool
 from core.run_control import RunControl
 from core.spending import Purse
 from core.stored_log import StoredLog
+from core.surroundings import BrowserSnapshotted
 from core.thinking import Thinker, ThinkerParts
 from core.tool_spec import specs
 
@@ -139,11 +140,18 @@ class Run:
                 record=record,
                 clock=parts.clock,
                 boundary=parts.control.boundary,
-                guard=LoopGuard(),
+                guard=LoopGuard(self._page_url),
                 ask=partial(timed_ask, dispatching),
                 has_news=lambda: bool(parts.control.steering),
             )
         )
+
+    def _page_url(self) -> str:
+        """Return the page the browser showed last in this run, "" for none."""
+        for record in reversed(self._parts.log.records[self._first_record :]):
+            if isinstance(record.event, BrowserSnapshotted):
+                return record.event.url
+        return ""
 
     def _ended(self, outcome: RunOutcome) -> RunEnded:
         codes = {"answered": EXIT_ANSWERED, "gave_up": EXIT_GAVE_UP, "limit": EXIT_LIMIT}

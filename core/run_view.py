@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from core import decision as dec
 from core import events as ev
+from core import memory_events as mem
 from core import surroundings as sur
 from core.record import Record
 from core.view import browser, calls, conversation, decisions, header, memory, sandbox, steps
@@ -64,6 +65,8 @@ class RunView:
             return f"{running} tool{'s' * (running > 1)} running"
         if self.header.waits_for == "retry":
             return self.header.retry
+        if self.header.waits_for == "summary":
+            return "summarising old memory"
         return "model answering" if self.header.waits_for == "model" else "between steps"
 
 
@@ -217,7 +220,7 @@ def _tool_proposed(view: RunView, record: Record, event: ev.ToolProposed) -> Par
 def _decision_opened(view: RunView, record: Record, event: dec.DecisionOpened) -> Parts:
     calls.hold_call(view.calls, record, event)
     decisions.open_decision(view.decisions, record, event)
-    changed = _list(view, record, event.prompt.call_id)
+    changed = _list(view, record, event.prompt.call_id) if event.prompt.call_id else HEADER
     conversation.ask_question(view.conversation, record, event)
     return changed | {"decisions"}
 
@@ -256,6 +259,28 @@ def _memory_edited(view: RunView, record: Record, event: ev.MemoryEdited) -> Par
     del record
     memory.note_edit(view.memory, event)
     return frozenset({"memory"})
+
+
+def _compaction_started(view: RunView, record: Record, event: mem.CompactionStarted) -> Parts:
+    del record, event
+    view.header.waits_for = "summary"
+    return HEADER
+
+
+def _compaction_ended(view: RunView, record: Record, event: mem.CompactionEnded) -> Parts:
+    view.header.waits_for = ""
+    header.add_usage(view.header, event.usage, event.cost_usd)
+    memory.note_summary(view.memory, event)
+    notice = decisions.tell_summary(view.notices, record, view.memory.last_summary, event)
+    conversation.tell(view.conversation, notice)
+    return MEMORY | TALK
+
+
+def _memory_scored(view: RunView, record: Record, event: mem.MemoryScored) -> Parts:
+    del record
+    header.add_usage(view.header, event.usage, event.cost_usd)
+    memory.note_scores(view.memory, event)
+    return MEMORY
 
 
 def _browser_snapshotted(view: RunView, record: Record, event: sur.BrowserSnapshotted) -> Parts:
@@ -311,6 +336,9 @@ REDUCERS: Mapping[type, Reducer] = {
     ev.ToolEnded: _tool_ended,
     ev.MessageSteered: _message_steered,
     ev.MemoryEdited: _memory_edited,
+    mem.CompactionStarted: _compaction_started,
+    mem.CompactionEnded: _compaction_ended,
+    mem.MemoryScored: _memory_scored,
     sur.BrowserSnapshotted: _browser_snapshotted,
     sur.BrowserChanged: _browser_changed,
     sur.SandboxChanged: _sandbox_changed,

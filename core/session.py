@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Protocol, get_args
 
 from core.budget import Limits
-from core.context import ContextBuilder, NextRequest, request_limit
+from core.context.builder import ContextBuilder, ContextSettings
+from core.context.rows import NextRequest
 from core.decision import DecisionOpened
 from core.dispatch import Judgement
 from core.errors import StoreError
@@ -22,7 +23,7 @@ from core.events import (
     SessionOpened,
 )
 from core.gate import REPLIES, Gate
-from core.journal import Journal
+from core.journal import Journal, damage
 from core.memory import Memory
 from core.messages import JsonValue
 from core.ports import Answer, CallFacts, Clock, Model, Places, Tool
@@ -32,7 +33,7 @@ from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
 from core.spending import NoPurse, Purse
 from core.stored_log import StoredLog
-from core.tokens import estimate_text
+from core.tokens import counter_of
 from core.tool_spec import specs
 from core.vocabulary import Mode
 
@@ -60,6 +61,10 @@ class SessionSettings:
     system: str
     """System message of every request."""
     profile: str = "general"
+    answer_tokens: int = 0
+    """Longest answer of the model; 0: a tenth of its window is kept for it."""
+    max_tools: int = 0
+    """Most tools a request offers; 0 means all."""
     mode: Mode = "ask"
     limits: Limits = field(default_factory=Limits)
     scripted: bool = False
@@ -119,12 +124,7 @@ class Session:
         loaded = journal.load()
         if loaded.damaged_line:
             journal.close()
-            text = f"The journal {journal.path} is damaged at line {loaded.damaged_line}."
-            hint = (
-                "It is kept as it is and cannot be gone on with. "
-                f"What is before: handrail sessions export {parts.settings.session_id}"
-            )
-            raise StoreError(text, hint=hint, code="journal_damaged")
+            raise damage(journal.path, loaded.damaged_line)
         self.log = EventLog(parts.clock, records=loaded.records)
         self.memory = Memory()
         for record in loaded.records:
@@ -136,7 +136,7 @@ class Session:
         asked = sum(isinstance(record.event, DecisionOpened) for record in loaded.records)
         self.gate = Gate(self.log.append, attended=parts.attended, asked_before=asked)
         self._control = RunControl(self.log.append)
-        self._context = ContextBuilder(parts.settings.system, estimate_text)
+        self._context = _context_for(parts)
         self._run: asyncio.Task[RunEnded] | None = None
         if loaded.torn_bytes:
             self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
@@ -217,14 +217,14 @@ class Session:
 
         Args:
             operation: As in `core.events.MemoryEdited`.
-            unit_id: The unit; "" for insert.
+            unit_id: The unit; "" for insert, undo and redo.
             text: New text for edit and insert.
 
         Returns:
-            False when there is no such operation or unit.
+            False when there is no such operation or unit, or it cannot be changed so.
         """
         known = get_args(MemoryEdited.__dataclass_fields__["operation"].type)
-        if operation not in known or (operation != "insert" and self.memory.find(unit_id) is None):
+        if operation not in known or not self.memory.allows(operation, unit_id, text):
             return False
         event = MemoryEdited(operation=operation, unit_id=unit_id, text=text)  # type: ignore[arg-type]  # checked above
         if self.running:
@@ -237,14 +237,14 @@ class Session:
         """Return what would be sent to the model now; sends and changes nothing."""
         model = self._parts.model
         window = model.window if model else 0
-        plan = self._context.build(
-            self.memory, specs(self._offered()), limit_tokens=request_limit(window)
-        )
+        limit = self._context.limit(window)
+        plan = self._context.build(self.memory, specs(self._offered()), limit_tokens=limit)
         return NextRequest(
-            rows=self._context.rows(plan, self.memory.steps),
+            rows=self._context.rows(plan, self.memory),
             body=model.body(plan.request) if model else b"",
             tokens=plan.tokens,
             window=window,
+            limit=limit,
         )
 
     async def close(self, reason: str = "quit") -> None:
@@ -311,3 +311,13 @@ class Session:
         self.log.append(
             NoticeRaised(level="error", text=error.message, hint=error.hint, code=error.code)
         )
+
+
+def _context_for(parts: SessionParts) -> ContextBuilder:
+    """Make the builder of requests, which counts as the model does where it counts at all."""
+    settings = ContextSettings(
+        system=parts.settings.system,
+        answer_tokens=parts.settings.answer_tokens,
+        max_tools=parts.settings.max_tools,
+    )
+    return ContextBuilder(settings, counter_of(parts.model))

@@ -6,7 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from core.budget import Budget
-from core.context import ContextBuilder, Plan, request_limit
+from core.context.builder import ContextBuilder
+from core.context.plan import Plan
 from core.errors import ContextTooLongError, ModelStreamError
 from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
 from core.memory import Memory
@@ -40,7 +41,6 @@ class Thinker:
         """Serve one run."""
         self._parts = parts
         self._broken = 0
-        self._limit_tokens = request_limit(parts.model.window)
 
     async def think(self, tools: tuple[ToolSpec, ...], nudge: str = "") -> ModelReply:
         """Return the model's next reply, which is in the log then.
@@ -64,9 +64,8 @@ class Thinker:
 
     def _plan(self, tools: tuple[ToolSpec, ...], nudge: str) -> Plan:
         parts = self._parts
-        return parts.context.build(
-            parts.memory, tools, limit_tokens=self._limit_tokens, nudge=nudge
-        )
+        limit_tokens = parts.context.limit(parts.model.window)
+        return parts.context.build(parts.memory, tools, limit_tokens=limit_tokens, nudge=nudge)
 
     async def _in_time(self, plan: Plan) -> ModelReply:
         """Ask, for as long as the run may take: a server that says nothing must not outlast it."""
@@ -110,6 +109,7 @@ class Thinker:
         async with aclosing(parts.model.reply(plan.request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, ModelReply):
+                    parts.context.measure(plan, piece.usage)
                     self._take(piece, parts.clock.monotonic() - started_s)
                     return piece
                 parts.record(piece)
@@ -144,6 +144,7 @@ class Thinker:
 
     def _shrink(self, plan: Plan, error: ContextTooLongError) -> None:
         smaller = int(plan.tokens * SHRINK)
-        if smaller < MIN_REQUEST_TOKENS or (self._limit_tokens and smaller >= self._limit_tokens):
+        limit_tokens = self._parts.context.limit(self._parts.model.window)
+        if smaller < MIN_REQUEST_TOKENS or (limit_tokens and smaller >= limit_tokens):
             raise error
-        self._limit_tokens = smaller
+        self._parts.context.refuse_from(smaller)

@@ -9,6 +9,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
 from core.messages import AssistantMessage, Message, ModelRequest, ToolSpec
 
@@ -49,10 +50,15 @@ def estimate_text(text: str) -> int:
 
 
 class TokenCounter:
-    """Estimates tokens for one model, learning from what its server reports."""
+    """Estimates tokens for one model, learning from what its server reports.
+
+    What is asked for often is kept as a plain estimate, to which `scaled` applies the factor of now: a new factor
+    makes nobody count again.
+    """
 
     def __init__(self, factor: float = 1.0) -> None:
         self._factor = min(_MAX_FACTOR, max(_MIN_FACTOR, factor))
+        self._reports = 0
         self._known: OrderedDict[str, int] = OrderedDict()
 
     @property
@@ -60,27 +66,33 @@ class TokenCounter:
         """Learned ratio of this model's tokens to our plain estimate, 0.5 to 2."""
         return self._factor
 
+    def scaled(self, plain: float) -> int:
+        """Return the tokens that a plain estimate means for this model."""
+        return round(plain * self._factor)
+
     def text(self, text: str) -> int:
         """Return the estimated tokens of a text."""
-        return round(self._plain(text) * self._factor)
+        return self.scaled(self.plain_text(text))
 
     def message(self, message: Message) -> int:
         """Return the estimated tokens of a message with its marks, calls and pictures."""
-        return round(self._message(message) * self._factor)
+        return self.scaled(self.plain_message(message))
 
     def tool(self, spec: ToolSpec) -> int:
         """Return the estimated tokens of a tool as a model is told of it."""
-        return round(self._tool(spec) * self._factor)
+        return self.scaled(self.plain_tool(spec))
 
     def request(self, request: ModelRequest) -> int:
         """Return the estimated tokens of a whole request."""
-        total = self._plain(request.system) + MESSAGE_TOKENS
-        total += sum(self._message(message) for message in request.messages)
-        total += sum(self._tool(spec) for spec in request.tools)
-        return round(total * self._factor)
+        total = request.plain_tokens
+        if not total:
+            total = self.plain_text(request.system) + MESSAGE_TOKENS
+            total += sum(self.plain_message(message) for message in request.messages)
+            total += sum(self.plain_tool(spec) for spec in request.tools)
+        return self.scaled(total)
 
     def learn(self, estimated: int, reported: int) -> None:
-        """Move the factor towards what the server reported for a request.
+        """Move the factor towards what the server reported for a request; the first report counts in full.
 
         Args:
             estimated: What `request` had said.
@@ -88,11 +100,14 @@ class TokenCounter:
         """
         if estimated < _LEAST_LEARNED_FROM or reported <= 0:
             return
+        self._reports += 1
         seen = self._factor * reported / estimated
-        moved = self._factor + _LEARNING_RATE * (seen - self._factor)
+        rate = max(_LEARNING_RATE, 1 / self._reports)
+        moved = self._factor + rate * (seen - self._factor)
         self._factor = min(_MAX_FACTOR, max(_MIN_FACTOR, moved))
 
-    def _plain(self, text: str) -> int:
+    def plain_text(self, text: str) -> int:
+        """Return the estimate of a text before the factor."""
         known = self._known.get(text)
         if known is None:
             known = estimate_text(text)
@@ -101,19 +116,36 @@ class TokenCounter:
                 self._known.popitem(last=False)
         return known
 
-    def _message(self, message: Message) -> int:
-        total = MESSAGE_TOKENS + self._plain(message.text)
+    def plain_message(self, message: Message) -> int:
+        """Return the estimate of a message before the factor."""
+        total = MESSAGE_TOKENS + self.plain_text(message.text)
         if isinstance(message, AssistantMessage):
             return total + sum(
-                MESSAGE_TOKENS + self._plain(call.name) + self._plain(call.raw_arguments)
+                MESSAGE_TOKENS + self.plain_text(call.name) + self.plain_text(call.raw_arguments)
                 for call in message.calls
             )
         return total + sum(image_tokens(image.width, image.height) for image in message.images)
 
-    def _tool(self, spec: ToolSpec) -> int:
-        return MESSAGE_TOKENS + self._plain(
+    def plain_tool(self, spec: ToolSpec) -> int:
+        """Return the estimate of a tool before the factor."""
+        return MESSAGE_TOKENS + self.plain_text(
             f"{spec.name} {spec.description} {_compact(spec.parameters)}"
         )
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A model that counts tokens itself and learns from what its server reports."""
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The counter."""
+        ...
+
+
+def counter_of(model: object) -> TokenCounter:
+    """Return the counter of a model, a new one where it has none."""
+    return model.counter if isinstance(model, Counting) else TokenCounter()
 
 
 def image_tokens(width: int, height: int) -> int:

@@ -48,6 +48,9 @@ MEMORY_KEYS: tuple[Binding, ...] = (
     Binding("p", "pin", "Pin", id="memory.pin", tooltip="Never leave the unit out, or let go"),
     Binding("i", "insert", "Note", id="memory.insert", tooltip="Add a note of yours at the end"),
     Binding("u", "undo", "Undo", id="memory.undo", tooltip="Take back the last change"),
+    Binding(
+        "U", "redo", "Redo", id="memory.redo", tooltip="Do again what was taken back", show=False
+    ),
 )
 """The Memory pane."""
 BROWSER_KEYS: tuple[Binding, ...] = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from core.context import NextRequest
+    from core.context.rows import NextRequest
     from core.event_log import EventLog
     from core.events import RunEnded
     from core.ports import Answer

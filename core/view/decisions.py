@@ -5,6 +5,7 @@ from typing import Literal
 
 from core.decision import ApprovalPrompt, DecisionClosed, DecisionOpened, QuestionPrompt
 from core.events import JournalRecovered, NoticeRaised
+from core.memory_events import CompactionEnded
 from core.record import Record
 
 
@@ -76,5 +77,14 @@ def tell_recovery(notices: NoticesView, record: Record, event: JournalRecovered)
         "journal_recovered",
         record.n,
     )
+    notices.notices.append(notice)
+    return notice
+
+
+def tell_summary(notices: NoticesView, record: Record, text: str, event: CompactionEnded) -> Notice:
+    """Add and return the notice that old memory was summarised, or could not be."""
+    hint = "F3 shows before and after; u there takes it back." if event.summary else ""
+    level: Literal["info", "warning"] = "info" if event.summary else "warning"
+    notice = Notice(level, f"Memory: {text}.", hint, "memory_summary", record.n)
     notices.notices.append(notice)
     return notice

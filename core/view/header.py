@@ -12,6 +12,7 @@ from core.events import (
     RunStarted,
     SessionOpened,
 )
+from core.messages import Usage
 from core.record import Record
 from core.vocabulary import EndReason, Mode
 
@@ -60,7 +61,7 @@ class HeaderView:
     """How the last run ended."""
     duration_s: float = 0.0
     """Of the run that ended last."""
-    waits_for: Literal["", "model", "retry"] = ""
+    waits_for: Literal["", "model", "retry", "summary"] = ""
     """What the loop waits for, calls and decisions aside."""
     retry: str = ""
     """Attempt, wait and cause, while `waits_for` is retry."""
@@ -121,9 +122,14 @@ def note_retry(header: HeaderView, event: ModelRetried) -> None:
 def note_reply(header: HeaderView, event: ModelReplied) -> None:
     """Add tokens and price."""
     header.waits_for = ""
-    header.input_tokens += event.usage.input_tokens
-    header.output_tokens += event.usage.output_tokens
-    if event.cost_usd is not None:
-        header.cost_usd += event.cost_usd
-        header.session_cost_usd += event.cost_usd
+    add_usage(header, event.usage, event.cost_usd)
+
+
+def add_usage(header: HeaderView, usage: Usage, cost_usd: float | None) -> None:
+    """Add tokens and price of one request, of whatever kind."""
+    header.input_tokens += usage.input_tokens
+    header.output_tokens += usage.output_tokens
+    if cost_usd is not None:
+        header.cost_usd += cost_usd
+        header.session_cost_usd += cost_usd
         header.is_cost_known = True

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from core.events import ContextBuilt, MemoryEdited, ModelRequested
+from core.memory_events import CompactionEnded, MemoryScored
 
 
 @dataclass(slots=True)
@@ -25,6 +26,10 @@ class MemoryView:
     """Edits by the person in this session."""
     last_edit: str = ""
     """Operation and unit of the newest one."""
+    summaries: int = 0
+    """Summaries made in this session, those taken back included."""
+    last_summary: str = ""
+    """What the newest one came to, or why there is none."""
 
 
 def note_built(memory: MemoryView, event: ContextBuilt) -> None:
@@ -47,4 +52,22 @@ def note_edit(memory: MemoryView, event: MemoryEdited) -> None:
     """Keep what the person changed."""
     memory.edits += 1
     memory.last_edit = f"{event.operation} {event.unit_id}".strip()
+    memory.revision += 1
+
+
+def note_summary(memory: MemoryView, event: CompactionEnded) -> None:
+    """Keep what became of a summary."""
+    count = len(event.unit_ids)
+    memory.revision += 1
+    if event.summary:
+        memory.summaries += 1
+        tokens = f"{event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        memory.last_summary = f"{count} unit{'s' * (count != 1)} summarised, {tokens}"
+    else:
+        memory.last_summary = f"no summary of {count} units: {event.problem}"
+
+
+def note_scores(memory: MemoryView, event: MemoryScored) -> None:
+    """The next request may leave other units out."""
+    del event
     memory.revision += 1

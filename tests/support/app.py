@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from core.context import NextRequest
+from core.context.rows import NextRequest
 from core.event_log import EventLog
 from core.events import ModeChanged, RunEnded
 from core.gate import Gate

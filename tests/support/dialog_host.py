@@ -10,7 +10,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widget import Widget
 
-from core.context import NextRequest
+from core.context.rows import NextRequest
 from core.decision import ApprovalPrompt, QuestionPrompt
 from core.event_log import EventLog
 from core.events import RunEnded

@@ -167,7 +167,7 @@ async def test_dropping_and_undoing_change_the_next_request(tmp_path: Path):
         await press(i.pilot, "u")
         await i.refresh()
         assert i.wire() == before
-        assert i.edits() == [("drop", ""), ("restore", "")]
+        assert i.edits() == [("drop", ""), ("undo", "")]
 
 
 async def test_a_dropped_unit_is_brought_back_by_the_same_key(tmp_path: Path):

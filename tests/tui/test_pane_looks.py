@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pytest
 from textual.pilot import Pilot
 
-from core.context import MemoryRow, NextRequest
+from core.context.rows import MemoryRow, NextRequest
 from tests.support.dialog_host import DecidingSession, DialogHost, press, settled
 from tests.support.facts import Commands, draw_page, look_at_page, open_sandbox
 from tui.panes.browser import BrowserPane

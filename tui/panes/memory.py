@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from core.context import MemoryRow, NextRequest
+from core.context.rows import MemoryRow, NextRequest
 from core.run_view import RunView
 from tui.keys_panes import MEMORY_KEYS, SEARCH_KEYS
 from tui.panes import memory_rows
@@ -178,7 +178,11 @@ class MemoryPane(Vertical):
 
     def action_undo(self) -> None:
         """Take back the last change made here."""
-        self._say(self._edits.undo(self.request.rows))
+        self._say(self._edits.turn("undo"))
+
+    def action_redo(self) -> None:
+        """Do again what was taken back last."""
+        self._say(self._edits.turn("redo"))
 
     @property
     def _row(self) -> MemoryRow | None:

@@ -7,7 +7,7 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from core.context import MemoryRow, NextRequest
+from core.context.rows import MemoryRow, NextRequest
 from core.view.memory import MemoryView
 from tui.safe_text import safe_text
 from tui.shown_lines import QUIET, text_lines

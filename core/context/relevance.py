@@ -1,0 +1,100 @@
+"""How much a unit matters for what is asked now: how new it is and how many words it shares, without asking a model.
+
+It is only worked out when something must go. Text without spaces counts by pairs of characters.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.memory import Memory
+from core.messages import AssistantMessage, Message, UserMessage
+from core.unit import Unit
+
+RECENCY_WEIGHT = 0.5
+"""The rest is for shared words: a unit of the middle that is about the task outlives a newer one that is not."""
+HEAD_CHARS, TAIL_CHARS = 4000, 2000
+"""Looked at of each message."""
+_WORD = re.compile(r"[^\W_]{3,}")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+"""Scripts that are written without spaces (Hangul is read the same way)."""
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "the and for you your with that this from are was were has have had not all any can its into onto then "
+        "them they there here what which when where how who why will would should could must may use used using",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """How much one unit matters."""
+
+    score: float
+    """0 to 1."""
+    why: str
+
+
+class RelevanceOrder:
+    """Scores units against the task and the newest message of the person."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._query: frozenset[str] = frozenset()
+        self._asked: tuple[str, ...] = ()
+
+    def scores(self, memory: Memory, units: Sequence[Unit]) -> list[Relevance]:
+        """Return how much each of `units`, oldest first, matters."""
+        query = self.query(memory)
+        return [
+            _relevance(unit, query, (number + 1) / len(units), memory.steps)
+            for number, unit in enumerate(units)
+        ]
+
+    def query(self, memory: Memory) -> frozenset[str]:
+        """Return the words of the task and of the newest message of the person."""
+        asked = tuple(unit.head.text for unit in _asking(memory))
+        if asked != self._asked:
+            self._asked = asked
+            self._query = frozenset().union(*map(terms_of, asked))
+        return self._query
+
+
+def _asking(memory: Memory) -> list[Unit]:
+    units = [memory.task] if memory.task is not None else []
+    for unit in reversed(memory.units):
+        is_person = isinstance(unit.head, UserMessage) and unit.head.author == "user"
+        if unit is memory.task or is_person:
+            return [*units, unit] if unit is not memory.task else units
+    return units
+
+
+def _relevance(unit: Unit, query: frozenset[str], recency: float, steps: int) -> Relevance:
+    if unit.terms is None:
+        unit.terms = frozenset().union(*(terms_of(_text(message)) for message in unit.messages()))
+    shared = len(unit.terms & query)
+    overlap = shared / len(query) if query else 0.0
+    score = RECENCY_WEIGHT * recency + (1 - RECENCY_WEIGHT) * overlap
+    age = steps - unit.born_step
+    return Relevance(
+        score, f"{age} step{'s' * (age != 1)} old, {shared} of {len(query)} words of the task in it"
+    )
+
+
+def _text(message: Message) -> str:
+    if isinstance(message, AssistantMessage):
+        return " ".join([message.text, *(call.raw_arguments for call in message.calls)])
+    return message.text
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Return the words of a text: lower case, three letters and more, without the commonest; pairs for CJK."""
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]} {text[-TAIL_CHARS:]}"
+    text = text.casefold()
+    terms = {run[at : at + 2] for run in _WIDE.findall(text) for at in range(max(1, len(run) - 1))}
+    for word in _WORD.findall(_WIDE.sub(" ", text)):
+        if word not in _COMMON:
+            terms.add(word.removesuffix("s") if len(word) > 3 else word)
+    return frozenset(terms)

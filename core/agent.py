@@ -32,6 +32,7 @@ TOO_EARLY = (
     "Not ended: a call before this one, in the same reply, did not work. "
     "Look at its result, do what is missing, then finish."
 )
+NOT_TAKEN_UP = "Not run: the run ended before this call."
 GOING_ROUND = "The agent kept making the same call without getting on."
 YES = frozenset({"yes", "y", "true"})
 
@@ -149,7 +150,7 @@ class ToolCallAgent:
                 acted.results.extend(await self._together(group, acted))
         finally:
             for call in waiting:
-                self._parts.dispatcher.skip(call, "Not run: the run ended before this call.")
+                self._parts.dispatcher.skip(call, NOT_TAKEN_UP)
         return acted
 
     def _next_group(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
@@ -166,9 +167,19 @@ class ToolCallAgent:
             return [self._parts.dispatcher.skip(group[0], TOO_EARLY, "denied")]
         if len(group) == 1:
             return [await self._take_up(group[0])]
-        async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(self._take_up(call)) for call in group]
+        begun: set[str] = set()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(self._begin(call, begun)) for call in group]
+        finally:  # an interrupt may come before a task has taken its call up at all
+            for call in group:
+                if call.id not in begun:
+                    self._parts.dispatcher.skip(call, NOT_TAKEN_UP)
         return [task.result() for task in running]
+
+    async def _begin(self, call: ToolCall, begun: set[str]) -> ToolResult:
+        begun.add(call.id)
+        return await self._take_up(call)
 
     async def _take_up(self, call: ToolCall) -> ToolResult:
         refusal = self._parts.guard.refusal(call) or self._parts.budget.take_call(call.name)

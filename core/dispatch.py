@@ -140,9 +140,12 @@ class Dispatcher:
             result = await self._perform(call, permission, context)
             decided_by = context.answered_by or decided_by
         except asyncio.CancelledError:
-            stopped = ToolResult(outcome="cancelled", output="Interrupted by the person.")
-            self._end(call, stopped, started_s, decided_by)
-            raise
+            if _is_interrupted():
+                stopped = ToolResult(outcome="cancelled", output="Interrupted by the person.")
+                self._end(call, stopped, started_s, decided_by)
+                raise
+            text = "The call was broken off by what it works with."
+            result = ToolResult(outcome="cancelled", output=text, error=text)
         except Refusal as refusal:
             result, decided_by = refusal.result, refusal.decided_by
         except HandrailError as error:
@@ -332,6 +335,12 @@ class Refusal(Exception):  # noqa: N818 - not an error: a call that was not allo
             ToolResult(outcome="denied", output=f"{who}{said}", error=f"{who}{said}"),
             answer.decided_by,
         )
+
+
+def _is_interrupted() -> bool:
+    """Whether the cancelling was asked of the task itself, not of something that a tool waited for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _decider(judgement: Judgement, *, edited: bool) -> DecidedBy:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -93,7 +94,7 @@ class Run:
         except Exception as error:  # noqa: BLE001 - boundary: the top of the run's task
             info = self._parts.explain_defect(error)
             ended = RunEnded(reason="failed", exit_code=EXIT_GAVE_UP, error=info)
-        ended = await asyncio.shield(self._completed(ended))
+        ended = await self._undisturbed(ended)
         self._parts.log.append(ended)
         return ended
 
@@ -174,6 +175,14 @@ class Run:
             if isinstance(record.event, ToolEnded) and record.event.name != "finish":
                 return record.event.decided_by == "nobody"
         return False
+
+    async def _undisturbed(self, ended: RunEnded) -> RunEnded:
+        """Complete the end, also while an interrupt comes: a run always has one."""
+        completing = asyncio.ensure_future(self._completed(ended))
+        while not completing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(completing)
+        return completing.result()
 
     async def _completed(self, ended: RunEnded) -> RunEnded:
         """Add what is known at the end of every run: files on disk, usage, cost."""

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from core.decision import DecisionClosed, DecisionOpened
 from core.guard_events import LoopNoticed
+from core.guidance import InstructionsLoaded
 from core.memory_events import CompactionEnded, CompactionStarted, MemoryScored
 from core.messages import Image, JsonValue, Outcome, ToolCall, Usage
 from core.surroundings import BrowserChanged, BrowserSnapshotted, SandboxChanged
@@ -164,7 +165,10 @@ class ModelRetried:
 
     error: ErrorInfo
     attempt: int
+    """The try that failed, from 1."""
     wait_s: float
+    limit: int = 0
+    """Tries there may be for this answer; 0 where that is not known."""
     kind: Literal["model_retried"] = "model_retried"
 
 
@@ -345,6 +349,7 @@ Event: TypeAlias = (
     | BrowserChanged
     | SandboxChanged
     | ModeChanged
+    | InstructionsLoaded
     | NoticeRaised
 )
 

@@ -10,6 +10,7 @@ from core.assessment import Assessment, OriginText, Situation
 from core.dispatch import Judgement
 from core.errors import EgressDeniedError
 from core.events import Event, MessageSteered, RunStarted, ToolEnded, ToolProposed
+from core.guidance import InstructionsLoaded
 from core.messages import JsonValue
 from core.policy import judge
 from core.ports import CallFacts
@@ -130,6 +131,8 @@ class SessionPolicy:
             self._keep("user", event.task)
         elif isinstance(event, MessageSteered) and event.author == "user":
             self._keep("user", event.text)
+        elif isinstance(event, InstructionsLoaded) and event.source == "workspace":
+            self._keep(f"workspace:{event.path}", event.text)
 
     def _keep(self, origin: str, text: str) -> None:
         self._texts.append(OriginText(origin=origin, text=text[:KEPT_CHARACTERS]))

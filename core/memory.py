@@ -17,6 +17,7 @@ from core.events import (
     StepStarted,
     ToolEnded,
 )
+from core.guidance import InstructionsLoaded
 from core.memory_events import CompactionEnded, MemoryScored
 from core.memory_history import Change, MemoryHistory
 from core.messages import AssistantMessage, ToolMessage, UserMessage
@@ -103,6 +104,18 @@ class Memory:
             for call in unit.head.calls:
                 self._by_call[call.id] = unit
 
+    def put_guide(self, guide: Unit) -> None:
+        """Put the text of a file among the first units; one of the same file gets the new text in its place."""
+        known = next((unit for unit in self._units if unit.origin == guide.origin), None)
+        if known is None:
+            place = sum(unit.origin != "" for unit in self._units)
+            self._units.insert(place, guide)
+            self._by_id[guide.unit_id] = guide
+        else:
+            known.head, known.edited = guide.head, False
+            known.forget()
+        self._revision += 1
+
     def add_result(self, result: ToolMessage) -> None:
         """Put a result beside its call; one without a call is ignored."""
         unit = self._by_call.get(result.call_id)
@@ -170,6 +183,21 @@ def _task(memory: Memory, record: Record) -> None:
     head = UserMessage(text=event.task)
     memory.add(
         Unit(unit_id=f"u{record.n}", role="user", head=head, born_step=memory.steps, is_task=True)
+    )
+
+
+def _instructed(memory: Memory, record: Record) -> None:
+    event = record.event
+    assert isinstance(event, InstructionsLoaded)
+    memory.put_guide(
+        Unit(
+            unit_id=f"u{record.n}",
+            role="note",
+            head=UserMessage(text=event.text, author="handrail"),
+            born_step=memory.steps,
+            pinned=True,
+            origin=event.path,
+        )
     )
 
 
@@ -261,6 +289,7 @@ def _scored(memory: Memory, record: Record) -> None:
 
 
 _REDUCERS: dict[type[Event], Callable[[Memory, Record], None]] = {
+    InstructionsLoaded: _instructed,
     RunStarted: _task,
     MessageSteered: _steered,
     ModelReplied: _replied,

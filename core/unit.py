@@ -35,6 +35,8 @@ class Unit:
     """The request of a run; the newest one is never left out."""
     is_plan: bool = False
     """The plan: never left out."""
+    origin: str = ""
+    """File its text was read from (`core.guidance`), "" for none."""
     pinned: bool = False
     dropped: bool = False
     edited: bool = False

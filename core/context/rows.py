@@ -181,7 +181,7 @@ def _why_sent(unit: Unit, memory: Memory) -> str:
     if unit.is_plan:
         return "the plan is always sent"
     if unit.pinned:
-        return "pinned"
+        return f"pinned: text of {unit.origin}" if unit.origin else "pinned"
     if unit.summarises:
         return f"a summary of {len(unit.summarises)} units; open it to see them"
     scored = "" if unit.score is None else f", a model gave it {unit.score:.2f}"

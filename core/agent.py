@@ -128,7 +128,7 @@ class ToolCallAgent:
         reply = await self.think()
         acted = await self.act(reply.calls)
         parts.record(StepEnded(duration_s=round(parts.clock.monotonic() - started_s, 6)))
-        return self._outcome(reply, acted) or await self._look_for_circles(reply.calls, acted)
+        return self._outcome(reply, acted) or await self._look_for_circles(reply, acted)
 
     async def think(self) -> ModelReply:
         """Ask the model for its next reply."""
@@ -187,17 +187,21 @@ class ToolCallAgent:
             return self._parts.dispatcher.skip(call, refusal, "denied")
         return await self._parts.dispatcher.dispatch(call)
 
-    async def _look_for_circles(self, calls: Sequence[ToolCall], acted: Acted) -> RunOutcome | None:
-        if not calls:
-            return None
+    async def _look_for_circles(self, reply: ModelReply, acted: Acted) -> RunOutcome | None:
         outputs = [result.output for result in acted.results]
-        verdict = self._parts.guard.observe(list(zip(calls, outputs, strict=True)))
+        done = list(zip(reply.calls, outputs, strict=True))
+        verdict = self._parts.guard.observe(done, reply.text)
+        for noticed in verdict.noticed:
+            self._parts.record(noticed)
         if verdict.kind == "hint":
             self._nudge = verdict.message
         if verdict.kind != "ask":
             return None
         prompt = QuestionPrompt(
-            call_id=calls[-1].id, question=verdict.message, answer_kind="confirm", default="no"
+            call_id=reply.calls[-1].id if reply.calls else "",
+            question=verdict.message,
+            answer_kind="confirm",
+            default="no",
         )
         answer = await self._parts.ask(prompt)
         if answer.resolution == "answered" and answer.text.casefold() in YES:

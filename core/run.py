@@ -58,8 +58,8 @@ class RunParts:
     """Told what is spent, knows what was spent today."""
     clock: Clock
     workspace: Path
-    prepare: Callable[[], Awaitable[None]] | None
-    """Awaited before tools are offered."""
+    prepare: Callable[[], Awaitable[float | None]] | None
+    """Awaited before tools are offered; gives the seconds a person was waited for, which are no time of the run."""
     explain_defect: ExplainDefect
 
 
@@ -102,7 +102,7 @@ class Run:
         if self._parts.model is None:
             return RunEnded(reason="failed", exit_code=EXIT_USAGE, error=NO_MODEL)
         if self._parts.prepare is not None:
-            await self._parts.prepare()
+            self._budget.exclude(await self._parts.prepare() or 0.0)
         self._before = await asyncio.to_thread(look, self._parts.workspace)
         outcome = await self._agent(self._parts.model).run()
         return self._ended(outcome)

@@ -12,6 +12,8 @@ from core import decision as dec
 from core import events as ev
 from core import memory_events as mem
 from core import surroundings as sur
+from core.guard_events import LoopNoticed
+from core.guidance import InstructionsLoaded
 from core.record import Record
 from core.view import browser, calls, conversation, decisions, header, memory, sandbox, steps
 from core.view.browser import BrowserView
@@ -48,7 +50,11 @@ class RunView:
 
     @property
     def why(self) -> str:
-        """What the session waits for now, in a few words."""
+        """What the session waited for when the newest record came, in a few words."""
+        return self.why_at(self.header.last_mono_s)
+
+    def why_at(self, now_s: float) -> str:
+        """Return what the session waits for at a time on the clock of the records, in a few words."""
         header = self.header
         if self.decisions.open:
             count = len(self.decisions.open)
@@ -56,15 +62,16 @@ class RunView:
         if header.phase == "paused":
             return "paused"
         if header.phase == "running":
-            return self._running_why()
+            why = self._running_why(now_s)
+            return f"{why}, {header.circle}" if header.circle else why
         return f"run {header.last_reason.replace('_', ' ')}" if header.last_reason else header.phase
 
-    def _running_why(self) -> str:
+    def _running_why(self, now_s: float) -> str:
         running = self.calls.running
         if running:
             return f"{running} tool{'s' * (running > 1)} running"
         if self.header.waits_for == "retry":
-            return self.header.retry
+            return header.retry_words(self.header, now_s)
         if self.header.waits_for == "summary":
             return "summarising old memory"
         return "model answering" if self.header.waits_for == "model" else "between steps"
@@ -168,7 +175,16 @@ def _step_started(view: RunView, record: Record, event: ev.StepStarted) -> Parts
 def _step_ended(view: RunView, record: Record, event: ev.StepEnded) -> Parts:
     del record
     steps.end_step(view.steps, event)
-    return frozenset({"steps"})
+    if not view.header.circle:
+        return frozenset({"steps"})
+    view.header.circle = ""
+    return frozenset({"steps", "header"})
+
+
+def _loop_noticed(view: RunView, record: Record, event: LoopNoticed) -> Parts:
+    header.note_circle(view.header, event)
+    steps.list_note(view.steps, record, event.line)
+    return frozenset({"steps", "header"})
 
 
 def _context_built(view: RunView, record: Record, event: ev.ContextBuilt) -> Parts:
@@ -186,8 +202,7 @@ def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) ->
 
 
 def _model_retried(view: RunView, record: Record, event: ev.ModelRetried) -> Parts:
-    del record
-    header.note_retry(view.header, event)
+    header.note_retry(view.header, record, event)
     conversation.reset_stream(view.conversation)
     return frozenset({"header", "conversation"})
 
@@ -253,6 +268,12 @@ def _message_steered(view: RunView, record: Record, event: ev.MessageSteered) ->
     conversation.add_message(view.conversation, record, event)
     view.memory.revision += 1
     return frozenset({"conversation", "memory"})
+
+
+def _instructions_loaded(view: RunView, record: Record, event: InstructionsLoaded) -> Parts:
+    del record, event
+    view.memory.revision += 1
+    return MEMORY
 
 
 def _memory_edited(view: RunView, record: Record, event: ev.MemoryEdited) -> Parts:
@@ -322,6 +343,7 @@ REDUCERS: Mapping[type, Reducer] = {
     ev.RunEnded: _run_ended,
     ev.StepStarted: _step_started,
     ev.StepEnded: _step_ended,
+    LoopNoticed: _loop_noticed,
     ev.ContextBuilt: _context_built,
     ev.ModelRequested: _model_requested,
     ev.ModelRetried: _model_retried,
@@ -335,6 +357,7 @@ REDUCERS: Mapping[type, Reducer] = {
     ev.ToolOutputReceived: _tool_output_received,
     ev.ToolEnded: _tool_ended,
     ev.MessageSteered: _message_steered,
+    InstructionsLoaded: _instructions_loaded,
     ev.MemoryEdited: _memory_edited,
     mem.CompactionStarted: _compaction_started,
     mem.CompactionEnded: _compaction_ended,

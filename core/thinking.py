@@ -140,7 +140,10 @@ class Thinker:
         if self._broken > MAX_BROKEN_STREAMS:
             raise error
         info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
-        self._parts.record(ModelRetried(error=info, attempt=self._broken, wait_s=0.0))
+        retried = ModelRetried(
+            error=info, attempt=self._broken, wait_s=0.0, limit=MAX_BROKEN_STREAMS + 1
+        )
+        self._parts.record(retried)
 
     def _shrink(self, plan: Plan, error: ContextTooLongError) -> None:
         smaller = int(plan.tokens * SHRINK)

@@ -16,6 +16,7 @@ from core.events import (
     ToolEnded,
     ToolProposed,
 )
+from core.guard_events import LoopNoticed
 from core.record import Record
 from core.surroundings import BrowserChanged, SandboxChanged
 from tui.console import say, write_line
@@ -124,7 +125,10 @@ class TextReport:
         if isinstance(event, DecisionClosed) and event.decided_by == "nobody":
             return f"step {record.step}  {event.resolution}: nobody is there to decide"
         if isinstance(event, ModelRetried):
-            return f"model  try {event.attempt} failed: {event.error.message} Waiting {event.wait_s:.1f} s."
+            of = f" of {event.limit}" if event.limit else ""
+            return f"model  try {event.attempt}{of} failed: {event.error.message} Waiting {event.wait_s:.1f} s."
+        if isinstance(event, LoopNoticed):
+            return f"step {record.step}  {event.line}"
         if isinstance(event, NoticeRaised):
             return f"{event.level}  {event.text} {event.hint}"
         return surroundings_line(record)

@@ -49,6 +49,8 @@ def _tokens(row: "StepRow", now_s: float) -> str:
 
 
 def _cost(row: "StepRow", now_s: float) -> str:
+    if row.is_price_unknown:
+        return "unknown"
     return dollars(row.cost_usd)
 
 
@@ -104,6 +106,9 @@ def _what(row: "StepRow") -> Content:
             (safe_text(row.call.name, single_line=True), "bold"),
             f" {arguments_short(row.call)}",
         )
+    if row.is_note:
+        note = safe_text(row.title, single_line=True)
+        return Content(f"     ! {note}").stylize("$text-warning")
     title = safe_text(row.title, single_line=True).strip("#*_ `").replace("**", "")
     if not row.step:
         return Content.assemble(("   > ", "bold $text-primary"), (title, "bold"))

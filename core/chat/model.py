@@ -171,7 +171,9 @@ class ChatModel:
             return
         error = failure.error
         info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
-        yield ModelRetried(error=info, attempt=budget.requests, wait_s=round(wait_s, 3))
+        yield ModelRetried(
+            error=info, attempt=budget.requests, wait_s=round(wait_s, 3), limit=budget.limit
+        )
         await self._clock.sleep(wait_s)
 
     def _attempt(self, request: ModelRequest, budget: RetryBudget) -> Attempt:

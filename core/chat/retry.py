@@ -12,6 +12,8 @@ MAX_CONNECTS = 3
 """Connections tried for one answer when nobody is there."""
 CONNECT_BUDGET_S = 10.0
 """All of them together."""
+TOTAL_WAIT_S = 120.0
+"""All waits for one answer together; what wants more is given up, and the person decides."""
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 8.0
 JITTER = 0.25
@@ -35,6 +37,16 @@ class RetryBudget:
         self.answered = False
         """Whether the answer has come."""
         self._unreachable = 0
+        self._waited_s = 0.0
+
+    @property
+    def limit(self) -> int:
+        """Requests there may be, as far as is known now."""
+        return (
+            MAX_CONNECTS
+            if self._unreachable and self._unreachable == self.requests
+            else MAX_REQUESTS
+        )
 
     def connect_timeout_s(self, usual_s: float) -> float:
         """Return how long the next connection may take."""
@@ -56,9 +68,11 @@ class RetryBudget:
             return 0.0
         if not failure.may_pass:
             raise failure.error
-        if failure.wait_s is not None:
-            return failure.wait_s
-        return self._backoff(self.requests)
+        wait_s = self._backoff(self.requests) if failure.wait_s is None else failure.wait_s
+        self._waited_s += wait_s
+        if self._waited_s > TOTAL_WAIT_S:
+            raise self._given_up(failure.error)
+        return wait_s
 
     def _after_no_connection(self, failure: Failure) -> float:
         self._unreachable += 1

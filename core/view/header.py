@@ -1,5 +1,6 @@
 """What the header line says: whose run it is, how far it got, and what it waits for."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from core.events import (
     RunStarted,
     SessionOpened,
 )
+from core.guard_events import LoopNoticed
 from core.messages import Usage
 from core.record import Record
 from core.vocabulary import EndReason, Mode
@@ -52,6 +54,8 @@ class HeaderView:
     """Of this run, as far as it is known."""
     is_cost_known: bool = False
     """False until one price of this run was known."""
+    unpriced: int = 0
+    """Requests of this run whose price is not known."""
     session_cost_usd: float = 0.0
     started_mono_s: float = 0.0
     """Start of the run, on the clock of the records."""
@@ -63,8 +67,15 @@ class HeaderView:
     """Of the run that ended last."""
     waits_for: Literal["", "model", "retry", "summary"] = ""
     """What the loop waits for, calls and decisions aside."""
-    retry: str = ""
-    """Attempt, wait and cause, while `waits_for` is retry."""
+    retry_at_mono_s: float = 0.0
+    """When the next try begins, on the clock of the records, while `waits_for` is retry."""
+    retry_attempt: int = 0
+    """The try that failed."""
+    retry_limit: int = 0
+    """Tries there may be, 0 where that is not known."""
+    retry_cause: str = ""
+    circle: str = ""
+    """Counter of the loop guard, while it stands above the ordinary."""
 
 
 def open_session(header: HeaderView, event: SessionOpened) -> None:
@@ -88,7 +99,8 @@ def start_run(header: HeaderView, record: Record, event: RunStarted) -> None:
     header.max_steps, header.max_minutes = event.max_steps, event.max_minutes
     header.max_cost_usd = event.max_cost_usd
     header.input_tokens = header.output_tokens = 0
-    header.cost_usd, header.is_cost_known = 0.0, False
+    header.cost_usd, header.is_cost_known, header.unpriced = 0.0, False, 0
+    header.circle = ""
     header.started_mono_s = record.mono_s
 
 
@@ -100,7 +112,7 @@ def resume_run(header: HeaderView, event: RunResumed) -> None:
 
 def end_run(header: HeaderView, event: RunEnded) -> None:
     """Keep how it ended."""
-    header.phase, header.waits_for = "idle", ""
+    header.phase, header.waits_for, header.circle = "idle", "", ""
     header.last_reason, header.duration_s = event.reason, event.duration_s
     if event.cost_usd is not None:
         header.cost_usd, header.is_cost_known = event.cost_usd, True
@@ -111,12 +123,25 @@ def note_context(header: HeaderView, event: ContextBuilt) -> None:
     header.context_tokens, header.context_window = event.tokens, event.window
 
 
-def note_retry(header: HeaderView, event: ModelRetried) -> None:
-    """Say that a try failed."""
+def note_retry(header: HeaderView, record: Record, event: ModelRetried) -> None:
+    """Keep that a try failed, and when the next one begins."""
     header.waits_for = "retry"
-    header.retry = (
-        f"try {event.attempt} failed, next in {event.wait_s:.0f} s: {event.error.message}"
-    )
+    header.retry_at_mono_s = record.mono_s + event.wait_s
+    header.retry_attempt, header.retry_limit = event.attempt, event.limit
+    header.retry_cause = event.error.message
+
+
+def retry_words(header: HeaderView, now_s: float) -> str:
+    """Return what a retry waits for, counted down to `now_s` on the clock of the records."""
+    left_s = math.ceil(max(header.retry_at_mono_s - now_s, 0.0))
+    when = f"retrying in {left_s} s" if left_s else "retrying now"
+    of = f" of {header.retry_limit}" if header.retry_limit else ""
+    return f"{when} ({header.retry_attempt + 1}{of}): {header.retry_cause}"
+
+
+def note_circle(header: HeaderView, event: LoopNoticed) -> None:
+    """Show the counter of the loop guard until the next step shows that it fell."""
+    header.circle = event.short
 
 
 def note_reply(header: HeaderView, event: ModelReplied) -> None:
@@ -133,3 +158,5 @@ def add_usage(header: HeaderView, usage: Usage, cost_usd: float | None) -> None:
         header.cost_usd += cost_usd
         header.session_cost_usd += cost_usd
         header.is_cost_known = True
+    else:
+        header.unpriced += 1

@@ -30,6 +30,10 @@ class StepRow:
     """The model's reply of a step is there."""
     is_estimated: bool = False
     cost_usd: float | None = None
+    is_price_unknown: bool = False
+    """The price of some request of the step is not known."""
+    is_note: bool = False
+    """A remark on the step before it: `title` is all there is."""
     own_revision: int = 0
 
     @property
@@ -82,6 +86,7 @@ def note_step_reply(steps: StepsView, event: ModelReplied) -> None:
     row.is_estimated |= event.usage.estimated
     if event.cost_usd is not None:
         row.cost_usd = (row.cost_usd or 0.0) + event.cost_usd
+    row.is_price_unknown |= event.cost_usd is None
     row.own_revision += 1
 
 
@@ -101,6 +106,21 @@ def list_new_calls(steps: StepsView, record: Record, calls: CallsView, *call_ids
                 started_mono_s=record.mono_s,
             )
         )
+
+
+def list_note(steps: StepsView, record: Record, text: str) -> None:
+    """Add a remark on the step that just ended."""
+    steps.rows.append(
+        StepRow(
+            record.n,
+            record.run_id,
+            record.step,
+            text,
+            started_mono_s=record.mono_s,
+            state="ended",
+            is_note=True,
+        )
+    )
 
 
 def end_step(steps: StepsView, event: StepEnded) -> None:

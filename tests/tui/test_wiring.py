@@ -9,8 +9,8 @@ from core.events import NoticeRaised, SessionOpened
 from core.profile import Profile, ProfileFile
 from tests.support.fake_tools import EchoTool
 from tui.findings import look_around
-from tui.tour import Tour
 from tui.run_limits import limits_of
+from tui.tour import Tour
 from tui.wiring import Wiring, offered_tools
 
 

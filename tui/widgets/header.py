@@ -10,6 +10,7 @@ from tui.safe_text import safe_text
 
 if TYPE_CHECKING:
     from core.run_view import RunView
+    from core.view.header import HeaderView
 
 MIN_TITLE_CELLS: Final = 12
 """The title gives way to the facts down to this width; then facts are left out."""
@@ -72,18 +73,26 @@ def header_facts(view: "RunView", now_s: float) -> dict[str, Content]:
         )
     if header.context_window:
         facts["tokens"] = Content(f"ctx {header.context_tokens * 100 // header.context_window}%")
-    if header.is_cost_known:
-        limit = f"/{header.max_cost_usd:.2f}" if header.max_cost_usd else ""
-        facts["cost"] = Content(dollars(header.cost_usd) + limit)
+    if cost := cost_fact(header):
+        facts["cost"] = Content(cost)
     if header.runs:
         is_open = header.phase in ("running", "paused")
         facts["time"] = Content(
             clock(now_s - header.started_mono_s if is_open else header.duration_s)
         )
-    why = safe_text(view.why, single_line=True)
+    why = safe_text(view.why_at(now_s), single_line=True)
     style = "$text-warning" if view.decisions.open or header.phase == "paused" else ""
     facts["why"] = Content(f"why: {why}" if header.phase == "running" else why).stylize(style)
     return facts
+
+
+def cost_fact(header: "HeaderView") -> str:
+    """Return what the run cost, beside its limit; a price that is not known is never shown as nothing."""
+    if not header.is_cost_known:
+        return "price unknown" if header.unpriced else ""
+    limit = f"/{header.max_cost_usd:.2f}" if header.max_cost_usd else ""
+    more = "+?" if header.unpriced else ""
+    return f"{dollars(header.cost_usd)}{more}{limit}"
 
 
 def header_line(

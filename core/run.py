@@ -22,6 +22,7 @@ from core.ports import Clock, Model, Tool
 from core.run_control import RunControl
 from core.spending import Purse
 from core.stored_log import StoredLog
+from core.stored_results import StoredResults
 from core.surroundings import BrowserSnapshotted
 from core.thinking import Thinker, ThinkerParts
 from core.tool_spec import specs
@@ -53,6 +54,8 @@ class RunParts:
     control: RunControl
     log: EventLog
     stored: StoredLog
+    results: StoredResults
+    """Where long results are kept."""
     limits: Limits
     purse: Purse
     """Told what is spent, knows what was spent today."""
@@ -130,6 +133,7 @@ class Run:
             ensure_stored=parts.stored.ensure_stored,
             make_durable=parts.stored.make_durable,
             waited=self._budget.exclude,
+            keep=parts.results.keep,
         )
         return ToolCallAgent(
             AgentParts(

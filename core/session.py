@@ -33,6 +33,7 @@ from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
 from core.spending import NoPurse, Purse
 from core.stored_log import StoredLog
+from core.stored_results import StoredResults
 from core.tokens import counter_of
 from core.tool_spec import specs
 from core.vocabulary import Mode
@@ -65,6 +66,8 @@ class SessionSettings:
     """Longest answer of the model; 0: a tenth of its window is kept for it."""
     max_tools: int = 0
     """Most tools a request offers; 0 means all."""
+    relevance_threshold: float = 0.0
+    """Old units a model finds less relevant are left out; 0: none is asked."""
     mode: Mode = "ask"
     limits: Limits = field(default_factory=Limits)
     scripted: bool = False
@@ -91,12 +94,17 @@ class SessionParts:
     policy: Policy
     attended: bool
     """A person can answer."""
-    prepare: Callable[[], Awaitable[None]] | None = None
-    """Awaited when a run starts, before tools are offered: finds out what they can use."""
+    prepare: Callable[[], Awaitable[float | None]] | None = None
+    """Awaited when a run starts, before tools are offered: finds out what they can use and what the agent is told.
+
+    Gives the seconds a person was waited for.
+    """
     explain_defect: ExplainDefect = name_defect
     """Told of a defect of ours that ended a run."""
     purse: Purse = field(default_factory=NoPurse)
     """Told what is spent, knows what was spent today."""
+    results: StoredResults | None = None
+    """Where long results are kept; in the session's folder by default."""
     resources: Sequence[Closable] = ()
     """Closed with the session: sandbox, browser."""
     clock: Clock = field(default_factory=SystemClock)
@@ -298,6 +306,7 @@ class Session:
                 control=self._control,
                 log=self.log,
                 stored=self._stored,
+                results=self._parts.results or StoredResults(self.places.session),
                 limits=self._parts.settings.limits,
                 purse=self._parts.purse,
                 clock=self._parts.clock,

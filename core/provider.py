@@ -1,4 +1,7 @@
-"""Model servers and their ways, as data: one TOML file a provider, found by the address of the server."""
+"""Model servers and their ways, as data: one TOML file a provider, found by the address of the server.
+
+The person's own files, in the folder `providers` beside their settings, come before the built-in ones.
+"""
 
 import fnmatch
 import functools
@@ -10,6 +13,7 @@ from importlib import resources
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from core.config_layers import config_dir
 from core.errors import ConfigError
 
 GENERIC = "generic"
@@ -52,12 +56,23 @@ class ProviderFlags:
     """`parallel_tool_calls` may be sent."""
     tool_choice: Literal["send", "omit"] = "send"
     """Whether a tool choice may be sent."""
+    tool_choice_forced: bool = True
+    """A tool choice may demand a call; False where a thinking model refuses that."""
     response_format: Literal["json_schema", "json_object", "omit"] = "json_schema"
     """The strictest response format the server takes."""
-    strict_tools: bool = True
+    strict: bool = True
     """`strict` may stand in a tool."""
     omit: tuple[str, ...] = ()
     """Other parameters the server refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRule:
+    """Flags of some of a provider's models."""
+
+    match: str
+    """Names of models, * allowed, in lower case."""
+    flags: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +82,8 @@ class Provider:
     name: str
     label: str
     """Its name for people."""
+    aliases: tuple[str, ...] = ()
+    """Other names it may be called by in the settings."""
     hosts: tuple[str, ...] = ()
     """Host names, * allowed."""
     ports: tuple[int, ...] = ()
@@ -80,6 +97,17 @@ class Provider:
     flags: ProviderFlags = field(default_factory=ProviderFlags)
     windows: Mapping[str, int] = field(default_factory=dict)
     """Context windows in tokens by model name, * allowed; the first that fits counts."""
+    models: tuple[ModelRule, ...] = ()
+    """Flags of some models; all that fit count, later ones more."""
+
+    def for_model(self, model: str) -> "Provider":
+        """Return the provider with the flags of one of its models."""
+        name = model.lower()
+        changes = [rule.flags for rule in self.models if fnmatch.fnmatchcase(name, rule.match)]
+        if not changes:
+            return self
+        merged = {key: value for flags in changes for key, value in flags.items()}
+        return replace(self, flags=replace(self.flags, **merged), models=())
 
     def window(self, model: str) -> int:
         """Return the context window of a model in tokens, 0 where unknown."""
@@ -91,20 +119,26 @@ class Provider:
 
 
 def provider_names() -> tuple[str, ...]:
-    """Return the names of all providers, sorted."""
-    return tuple(sorted(_providers()))
+    """Return the names of all providers, sorted.
+
+    Raises:
+        ConfigError: A file of the person's own is wrong.
+    """
+    return tuple(sorted(all_providers()))
 
 
 def named_provider(name: str) -> Provider:
     """Return the provider of this name.
 
     Raises:
-        ConfigError: There is none; the hint lists the names.
+        ConfigError: There is none, the hint lists the names; or a file of the person's own is wrong.
     """
-    found = _providers().get(name)
+    known = all_providers()
+    found = known.get(name)
+    found = found or next((one for one in known.values() if name in one.aliases), None)
     if found is None:
         raise ConfigError(
-            f"There is no provider {name!r}.", hint=f"Providers: {', '.join(provider_names())}."
+            f"There is no provider {name!r}.", hint=f"Providers: {', '.join(sorted(known))}."
         )
     return found
 
@@ -117,18 +151,19 @@ def find_provider(base_url: str, name: str = "") -> Provider:
         name: Overrides what the address says; "" for none.
 
     Raises:
-        ConfigError: There is no provider of that name.
+        ConfigError: There is no provider of that name, or a file of the person's own is wrong.
     """
     if name:
         return named_provider(name)
     host, port = _host_and_port(base_url)
     private = is_private_host(host)
-    for provider in _providers().values():
+    known = all_providers()
+    for provider in known.values():
         if any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts):
             return provider
         if private and port in provider.ports:
             return provider
-    generic = _providers()[GENERIC]
+    generic = known[GENERIC]
     if not private:
         return generic
     # A server of one's own rarely reads the calls out of a small model's text: then we do.
@@ -185,26 +220,30 @@ def with_learned(flags: ProviderFlags, learned: Mapping[str, str]) -> ProviderFl
     return replace(flags, **changes, omit=(*flags.omit, *extra))
 
 
+def all_providers() -> Mapping[str, Provider]:
+    """Return all providers by name, the person's own first; one of theirs replaces a built-in one of its name.
+
+    Raises:
+        ConfigError: A file of the person's own is wrong.
+    """
+    folder = config_dir()
+    if not (folder / "providers").is_dir():
+        return built_in_providers()
+    from core.provider_file import load_own_providers
+
+    own = load_own_providers(folder)
+    return {**own, **{key: one for key, one in built_in_providers().items() if key not in own}}
+
+
 @functools.cache
-def _providers() -> Mapping[str, Provider]:
+def built_in_providers() -> Mapping[str, Provider]:
+    """Return the providers that come with the program, by name."""
+    from core.provider_file import provider_of
+
     folder = resources.files("core") / "providers"
     found = {}
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         if item.name.endswith(".toml"):
             name = item.name.removesuffix(".toml")
-            found[name] = _from_table(name, tomllib.loads(item.read_text(encoding="utf-8")))
+            found[name] = provider_of(name, tomllib.loads(item.read_text(encoding="utf-8")))
     return found
-
-
-def _from_table(name: str, table: Mapping[str, Any]) -> Provider:
-    return Provider(
-        name=name,
-        label=table["label"],
-        hosts=tuple(table.get("hosts", ())),
-        ports=tuple(table.get("ports", ())),
-        key_env=table.get("key_env", ""),
-        start_hint=table.get("start_hint", ""),
-        local=table.get("local", False),
-        flags=ProviderFlags(**table.get("flags", {})),
-        windows=table.get("windows", {}),
-    )

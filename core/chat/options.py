@@ -66,7 +66,7 @@ def model_options(
         ConfigError: There is no provider of that name, or the address is none.
     """
     base_url = checked_address(base_url or OPENAI_BASE_URL)
-    found = find_provider(base_url, provider)
+    found = find_provider(base_url, provider).for_model(model)
     return ModelOptions(
         model=model,
         base_url=base_url,

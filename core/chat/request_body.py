@@ -95,7 +95,7 @@ class BodyBuilder:
         left_out = {
             "temperature": flags.temperature == "omit",
             "parallel_tool_calls": not flags.parallel_calls or "tools" not in body,
-            "tool_choice": flags.tool_choice == "omit" or "tools" not in body,
+            "tool_choice": "tools" not in body or _is_refused_choice(value, flags),
             "response_format": flags.response_format == "omit",
         }
         if left_out.get(name, False):
@@ -115,6 +115,12 @@ def _tool(name: str, spec: ToolSpec, flags: ProviderFlags) -> dict[str, Any]:
     if spec.description:
         function["description"] = spec.description
     return {"type": "function", "function": function}
+
+
+def _is_refused_choice(choice: object, flags: ProviderFlags) -> bool:
+    """Return whether the server takes no such tool choice; some thinking models may not be forced to call."""
+    is_forced = choice not in ("auto", "none")
+    return flags.tool_choice == "omit" or (is_forced and not flags.tool_choice_forced)
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

@@ -14,6 +14,10 @@ from core.errors import EgressDeniedError
 
 WEB_PORTS = {"http": 80, "https": 443}
 """Schemes that may be opened, with their usual ports."""
+METADATA_ADDRESSES = frozenset(
+    {"169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254"}
+)
+"""Where clouds hand out credentials. Source: documentation of AWS, ECS, Alibaba Cloud."""
 URL_LIMIT = 8192
 """Longest address that is taken, in characters."""
 

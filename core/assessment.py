@@ -55,7 +55,7 @@ class Situation:
     hosts_listed: bool = False
     """Allow-list mode: only origins that a rule names are opened without a question."""
     private_allowed: frozenset[tuple[str, int]] = frozenset()
-    """Private hosts and ports the person has opened."""
+    """Private hosts and ports the person has opened, as `core.private_hosts` has them."""
     own_tools: frozenset[str] = frozenset()
     """Names of the tools that are the person's own."""
 

@@ -6,8 +6,9 @@ values come from, and in which order, is `core.config_load`.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from core.private_hosts import parse_private_host
 from core.vocabulary import Mode, SandboxKind
 
 
@@ -71,6 +72,11 @@ class SandboxSettings(SettingsGroup):
     """Image of the container."""
 
 
+def _checked_host(text: str) -> str:
+    parse_private_host(text)
+    return text
+
+
 class BrowserSettings(SettingsGroup):
     """The browser the agent uses."""
 
@@ -80,6 +86,8 @@ class BrowserSettings(SettingsGroup):
     """Chromium to start; "" means: the one that is found."""
     hosts: Literal["open", "listed"] = "open"
     """open: public sites need no question; listed: only sites a rule or an answer of the session names."""
+    allow_private: list[Annotated[str, AfterValidator(_checked_host)]] = Field(default_factory=list)
+    """Private or loopback hosts that pages may be opened from, as HOST or HOST:PORT, such as ["127.0.0.1:8000"]."""
     os_sandbox: bool = True
     """Use Chromium's own sandbox; false only where the system forbids it and you trust the pages that are opened."""
 

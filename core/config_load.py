@@ -155,11 +155,12 @@ def _problem(detail: ErrorDetails, places: Mapping[str, str], more: int) -> Conf
     if detail["type"] == "missing":
         allowed = allowed_text(key)
         return ConfigError(f"{place}: {dotted} is missing{others}.", hint=f"Allowed: {allowed}.")
+    hint = f"Allowed: {allowed_text(key)}."
+    if detail["type"] == "value_error":
+        hint = str(detail["ctx"]["error"])
     value = json.dumps(detail["input"], ensure_ascii=True, default=str)
     shown = value if len(value) <= 40 else value[:37] + "..."
-    return ConfigError(
-        f"{place}: {dotted} cannot be {shown}{others}.", hint=f"Allowed: {allowed_text(key)}."
-    )
+    return ConfigError(f"{place}: {dotted} cannot be {shown}{others}.", hint=hint)
 
 
 def _place(key: tuple[str, ...], places: Mapping[str, str]) -> str:

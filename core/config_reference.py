@@ -66,8 +66,8 @@ def _annotation(key: tuple[str, ...]) -> object:
         if group := _as_group(found):
             info = group.model_fields.get(name)
             found = info.annotation if info else None
-        elif get_origin(found) is dict:
-            found = get_args(found)[1]
+        elif get_origin(found) in (dict, list):
+            found = get_args(found)[-1]
         else:
             return None
     return found
@@ -123,8 +123,8 @@ def _allowed(annotation: object, metadata: Sequence[object]) -> str:
         return _allowed(annotation, [*metadata, *inner])
     if get_origin(annotation) is Literal:
         return ", ".join(str(value) for value in get_args(annotation))
-    if get_origin(annotation) is dict:
-        return _table(get_args(annotation)[1])
+    if get_origin(annotation) in (dict, list):
+        return _collection(annotation)
     if isinstance(annotation, UnionType):
         annotation = next(part for part in get_args(annotation) if part is not type(None))
     if any(getattr(bound, "pattern", None) for bound in metadata):
@@ -132,8 +132,11 @@ def _allowed(annotation: object, metadata: Sequence[object]) -> str:
     return _TYPE_NAMES.get(annotation, "a value") + _bounds(metadata)
 
 
-def _table(value: object) -> str:
-    """Return what a table may hold whose names the person chooses."""
+def _collection(annotation: object) -> str:
+    """Return what a list may hold, or a table whose names the person chooses."""
+    value = get_args(annotation)[-1]
+    if get_origin(annotation) is list:
+        return f"a list, each {_allowed(value, ())}"
     group = _as_group(value)
     if group is None:
         return f"a table of names, each {_allowed(value, ())}"

@@ -9,18 +9,14 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from core.address import is_local_name, plain_host, why_not_public
+from core.address import METADATA_ADDRESSES, is_local_name, plain_host, why_not_public
 from core.egress_upstream import Upstream
 from core.errors import EgressDeniedError
 from core.ports import EgressDecision
+from core.private_hosts import EVERY_PORT, METADATA_REASON, is_opened
 
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host name, best first; raises OSError when there are none."""
-
-METADATA_ADDRESSES = frozenset(
-    {"169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254"}
-)
-"""Where clouds hand out credentials. Source: documentation of AWS, ECS, Alibaba Cloud."""
 
 
 async def resolve_by_system(host: str, port: int) -> Sequence[str]:
@@ -56,13 +52,12 @@ class EgressPolicy:
         """The proxy between this machine and the network, if there is one."""
         return self._upstream
 
-    @property
-    def granted(self) -> frozenset[tuple[str, int]]:
-        """Private or loopback hosts and ports that were let through."""
-        return frozenset(self._granted)
+    def is_granted(self, host: str, port: int) -> bool:
+        """Return whether a private or loopback host (plain) was let through at this port."""
+        return is_opened(self._granted, host, port)
 
-    def allow(self, host: str, port: int) -> None:
-        """Let one private or loopback host:port through for this session.
+    def allow(self, host: str, port: int = EVERY_PORT) -> None:
+        """Let one private or loopback host through for this session, at one port or at every one.
 
         Raises:
             EgressDeniedError: The host cannot be read.
@@ -105,9 +100,9 @@ class EgressPolicy:
     def _problem(self, name: str, port: int, addresses: Sequence[str]) -> str:
         for address in addresses:
             if address in METADATA_ADDRESSES:
-                return "cloud metadata address"
+                return METADATA_REASON
             why = why_not_public(address)
-            if why and (name, port) not in self._granted:
+            if why and not self.is_granted(name, port):
                 return f"{why} address"
         return ""
 

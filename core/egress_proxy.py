@@ -163,7 +163,7 @@ class EgressProxy:
         return decision
 
     def _is_expected(self, host: str, port: int) -> bool:
-        return host in self._expected or (host, port) in self._policy.granted
+        return host in self._expected or self._policy.is_granted(host, port)
 
     def _log(self, decision: EgressDecision, reason: str) -> None:
         self._contacted += 1

@@ -4,10 +4,17 @@ import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from core.address import WebAddress, is_local_name, parse_web_address, why_not_public
+from core.address import (
+    METADATA_ADDRESSES,
+    WebAddress,
+    is_local_name,
+    parse_web_address,
+    why_not_public,
+)
 from core.assessment import Assessment, Case, Finding, Situation, Subject
 from core.errors import EgressDeniedError
 from core.final_words import is_final_name
+from core.private_hosts import HOW_TO_OPEN, is_opened
 from core.private_text import carried_from
 from core.reach import Target
 
@@ -70,10 +77,18 @@ def open_findings(url: str, case: Case) -> tuple[Finding, ...]:
 
 def _not_public(address: WebAddress, case: Case) -> str:
     """Return why an address is none of the public web, "" when it is or when the person opened it."""
-    if (address.host, address.port) in case.situation.private_allowed:
-        return ""
     if not 0 < address.port < 65536:
         return "no place that can be reached"
+    if is_opened(case.situation.private_allowed, address.host, address.port):
+        return ""
+    problem = _kind_of_place(address, case)
+    if not problem or address.host in METADATA_ADDRESSES:
+        return problem
+    return f"{problem}. {HOW_TO_OPEN}"
+
+
+def _kind_of_place(address: WebAddress, case: Case) -> str:
+    """Return what an address is that is none of the public web, "" for one that is."""
     known = [part for part in case.facts.bindings.get("addresses", "").split(",") if part]
     if _is_ip(address.host):
         known = [address.host]
@@ -95,7 +110,9 @@ def _is_ip(host: str) -> bool:
 
 
 def _is_new(address: WebAddress, situation: Situation) -> bool:
-    """Return whether neither the session nor the person's own words know the host."""
+    """Return whether neither the session nor the person knows the host."""
+    if is_opened(situation.private_allowed, address.host, address.port):
+        return False
     known = {_bare(_host_of(origin)) for origin in situation.visited}
     host = _bare(address.host)
     if host in known:

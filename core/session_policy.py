@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -46,6 +47,8 @@ class SessionPolicy:
         self._granted: tuple[Rule, ...] = ()
         self._page = ""
         self._sources: dict[str, str] = {}
+        self._asked: dict[str, tuple[str, ...]] = {}
+        """Origins that calls under way read, by call id."""
 
     @property
     def situation(self) -> Situation:
@@ -85,6 +88,7 @@ class SessionPolicy:
             self._note_page(event)
         elif isinstance(event, ToolProposed):
             self._sources[event.call_id] = _source(event)
+            self._asked[event.call_id] = _origins(event)
         elif isinstance(event, ToolEnded):
             self._note_result(event)
         else:
@@ -110,6 +114,9 @@ class SessionPolicy:
 
     def _note_result(self, event: ToolEnded) -> None:
         source = self._sources.pop(event.call_id, "")
+        asked = self._asked.pop(event.call_id, ())
+        if event.outcome == "ok":
+            self._visited.update(asked)
         if not event.output or event.outcome in ("denied", "invalid"):
             return
         if event.name in PAGE_TOOLS or event.name.startswith("mcp:"):
@@ -145,3 +152,15 @@ def _source(event: ToolProposed) -> str:
         if isinstance(value, str):
             return value[:200]
     return ""
+
+
+def _origins(event: ToolProposed) -> tuple[str, ...]:
+    """Return the sites a call of `fetch_page` reads from."""
+    urls = event.arguments.get("urls")
+    if event.name != "fetch_page" or not isinstance(urls, list):
+        return ()
+    found = []
+    for url in urls:
+        with suppress(EgressDeniedError):
+            found.append(parse_web_address(str(url)).origin)
+    return tuple(found)

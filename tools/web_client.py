@@ -14,6 +14,7 @@ from core.egress import EgressPolicy
 from core.egress_upstream import open_checked
 from core.errors import EgressDeniedError, ToolFailedError
 from core.ports import EgressDecision
+from core.private_hosts import how_to_open
 
 TIMEOUT_S = 20.0
 """For one hop, from connecting to the last byte."""
@@ -89,7 +90,7 @@ async def _one_hop(address: WebAddress, egress: EgressPolicy) -> Fetched:
     if not decision.allowed:
         raise EgressDeniedError(
             f"{address.host}:{address.port} is refused: {decision.reason}.",
-            hint="Private and local addresses are only opened after the person grants them.",
+            hint=how_to_open(decision.reason),
         )
     try:
         async with asyncio.timeout(TIMEOUT_S):

@@ -71,7 +71,16 @@ COMMON_OPTIONS = (
     ),
     CommonOption(flag="--theme", key="ui.theme", metavar="NAME", about="colours of the screen"),
 )
-FLAGS_WITH_VALUE = frozenset({option.flag for option in COMMON_OPTIONS} | {"--workspace"})
+ALLOW_PRIVATE = CommonOption(
+    flag="--allow-private",
+    key="browser.allow_private",
+    metavar="HOST[:PORT]",
+    about="open pages of this private or loopback host too; can be given again",
+)
+"""Of the commands that open a session."""
+FLAGS_WITH_VALUE = frozenset(
+    {option.flag for option in (*COMMON_OPTIONS, ALLOW_PRIVATE)} | {"--workspace"}
+)
 """Common options whose next word is their value."""
 
 
@@ -143,9 +152,20 @@ def new_parser(name: str, about: str) -> OneLineParser:
     return parser
 
 
+def add_session_arguments(parser: OneLineParser) -> None:
+    """Add what only a command takes that opens a session."""
+    parser.add_argument(
+        ALLOW_PRIVATE.flag,
+        dest=ALLOW_PRIVATE.key,
+        action="append",
+        metavar=ALLOW_PRIVATE.metavar,
+        help=ALLOW_PRIVATE.about,
+    )
+
+
 def common_overrides(options: argparse.Namespace) -> list[Override]:
     """Return the settings the command line gives."""
-    flags = {option.key: option.flag for option in COMMON_OPTIONS} | {
+    flags = {option.key: option.flag for option in (*COMMON_OPTIONS, ALLOW_PRIVATE)} | {
         "browser.enabled": "--no-browser"
     }
     given = {key: getattr(options, key, None) for key in flags}

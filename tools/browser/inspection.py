@@ -12,6 +12,7 @@ from core.egress import EgressPolicy
 from core.egress_upstream import upstream_from
 from core.errors import BrowserBlockedError
 from core.messages import JsonValue
+from core.private_hosts import OPTION, how_to_open
 from tools.browser import listing
 from tools.browser.act import Act
 from tools.browser.arguments import BrowserArguments
@@ -86,7 +87,7 @@ async def _permit(url: str, egress: EgressPolicy, *, allow_private: bool) -> Non
     if not decision.allowed:
         raise BrowserBlockedError(
             f"{parts.host}:{parts.port} is refused: {decision.reason}.",
-            hint="Use --allow-private to open it." if "address" in decision.reason else "",
+            hint=f"Use {OPTION} to open it." if how_to_open(decision.reason) else "",
             code="blocked_network",
         )
 

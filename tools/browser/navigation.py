@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from core.address import parse_web_address
 from core.egress_proxy import BLOCK_HEADER, REFUSED
 from core.errors import BrowserBlockedError, BrowserError
+from core.private_hosts import how_to_open
 from tools.browser.act import Act
 from tools.browser.faults import first_line, ignoring_faults, page_faults
 from tools.browser.guard import BLANK, checked_url
@@ -93,7 +94,7 @@ def _unreachable(url: str, reason: str) -> BrowserError:
 def _blocked(url: str, reason: str) -> BrowserBlockedError:
     return BrowserBlockedError(
         f"{url} is blocked: {reason}.",
-        hint="Private and local addresses are only opened after the person grants them by host and port.",
+        hint=how_to_open(reason),
         code="blocked_network",
     )
 

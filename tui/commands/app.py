@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from core.config_layers import first_look
 from core.errors import ConfigError
-from tui.arguments import OneLineParser, common_overrides, workspace_of
+from tui.arguments import OneLineParser, add_session_arguments, common_overrides, workspace_of
 from tui.console import report, say
 from tui.exits import ANSWERED, GAVE_UP
 
@@ -37,6 +37,7 @@ FULL_WARNING = (
 
 def add_arguments(parser: OneLineParser) -> None:
     """Add the task."""
+    add_session_arguments(parser)
     parser.add_argument("task", nargs="?", metavar="TASK", help="start with this task")
 
 

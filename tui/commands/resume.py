@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from core.errors import ConfigError
-from tui.arguments import OneLineParser, workspace_of
+from tui.arguments import OneLineParser, add_session_arguments, workspace_of
 from tui.commands.app import LateSession, require_terminal, run_app
 
 HELP = "go on with an earlier session"
@@ -12,6 +12,7 @@ HELP = "go on with an earlier session"
 
 def add_arguments(parser: OneLineParser) -> None:
     """Add the session."""
+    add_session_arguments(parser)
     parser.add_argument(
         "session",
         nargs="?",

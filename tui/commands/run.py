@@ -8,7 +8,7 @@ from pathlib import Path
 from core.config_load import load_configuration
 from core.errors import ConfigError
 from tui.answers import PreparedAnswers, load_answers
-from tui.arguments import OneLineParser, common_overrides, workspace_of
+from tui.arguments import OneLineParser, add_session_arguments, common_overrides, workspace_of
 from tui.headless import HeadlessRun, NobodyThere
 from tui.run_report import JsonReport, TextReport
 
@@ -17,6 +17,7 @@ HELP = "run one task without the screen; what needs a person is refused"
 
 def add_arguments(parser: OneLineParser) -> None:
     """Add the task and the form of the output."""
+    add_session_arguments(parser)
     parser.add_argument("task", metavar="TASK", help="what to do, in any language")
     parser.add_argument("--json", action="store_true", help="one JSON event a line on stdout")
     parser.add_argument(

@@ -23,6 +23,7 @@ from core.events import CallIntended, Event, ToolEnded, ToolOutputReceived, Tool
 from core.gate import Gate
 from core.messages import JsonValue, Outcome, ToolCall, ToolResult
 from core.ports import Answer, CallFacts, Clock, EventSink, Tool
+from core.stored_results import KeptResult
 from core.tool_arguments import explain
 from core.vocabulary import DecidedBy, RiskLevel, Verdict
 
@@ -72,6 +73,8 @@ class DispatchParts:
     """Brings the log to the disk; blocks, so it is called in a thread."""
     waited: Callable[[float], None]
     """Told how many seconds a person was waited for."""
+    keep: Callable[[ToolResult], KeptResult]
+    """Returns a result as it goes to the model, with all of it in a file where it is too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,18 +290,20 @@ class Dispatcher:
     ) -> None:
         """Record the result; the time is that of running, without the wait for a decision."""
         now_s = self._parts.clock.monotonic()
+        kept = self._parts.keep(result)
         self._parts.record(
             ToolEnded(
                 call_id=call.id,
                 name=call.name,
                 outcome=result.outcome,
-                output=result.output,
+                output=kept.text,
                 error=result.error,
                 exit_code=result.exit_code,
                 duration_s=round(now_s - (now_s if started_s is None else started_s), 6),
                 decided_by=decided_by,
                 images=result.images,
                 files=result.files,
+                whole_path=kept.path,
             )
         )
 

@@ -272,6 +272,8 @@ class ToolEnded:
     decided_by: DecidedBy = ""
     images: tuple[Image, ...] = ()
     files: tuple[str, ...] = ()
+    whole_path: str = ""
+    """Absolute path of the whole result, where `output` holds its head and tail only (`core.stored_results`)."""
     kind: Literal["tool_ended"] = "tool_ended"
 
 

@@ -22,6 +22,7 @@ from core.memory_events import CompactionEnded, MemoryScored
 from core.memory_history import Change, MemoryHistory
 from core.messages import AssistantMessage, ToolMessage, UserMessage
 from core.record import Record
+from core.stored_results import handle_of
 from core.unit import Unit
 
 SUMMARY_HEAD = "A summary of earlier work, made to save room; the results in full are gone:"
@@ -229,6 +230,7 @@ def _ended(memory: Memory, record: Record) -> None:
             text=event.output or event.error or f"({event.outcome}, no output)",
             outcome=event.outcome,
             images=event.images,
+            stored=handle_of(event.whole_path),
         )
     )
 

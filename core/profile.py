@@ -43,6 +43,12 @@ class ProfileFile(BaseModel):
     """Limit used where the user's settings say nothing."""
     max_calls: dict[str, Annotated[int, Field(ge=1, le=100_000)]] = Field(default_factory=dict)
     """Calls of a tool in one run, by its name; the user's settings win for the tools they name."""
+    max_tools: int = Field(default=0, ge=0, le=1000)
+    """Most tools a request offers, the best for each step; 0 means all. `finish` and `ask_human` are never left out."""
+    result_bytes: int = Field(default=0, ge=0, le=1 << 20)
+    """Longer results go to the model as head and tail, with the rest to be paged; 0: 14 KiB, less for small windows."""
+    relevance_threshold: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Old units of memory to which the model, asked now and then, gives less are left out; 0: it is never asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +95,8 @@ class Profile:
             text: What is wrong with it.
             hint: What is allowed.
         """
-        return ConfigError(
-            f"{_place(self.path, read_text(self.path), (key,))}: {key} {text}", hint=hint
-        )
+        lines = read_text(self.path) if self.path.is_file() else ""
+        return ConfigError(f"{_place(self.path, lines, (key,))}: {key} {text}", hint=hint)
 
 
 def profile_names(user_folder: Path | None = None) -> list[str]:

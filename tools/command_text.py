@@ -7,8 +7,8 @@ from core.messages import ToolResult
 from core.ports import CallContext, CommandResult
 from tools.base import clip
 
-STREAM_CHARS = 15_000
-"""Kept of each stream for the model."""
+STREAM_CHARS = 64 << 10
+"""Kept of each stream; what of it goes to the model is not decided here (`core.stored_results`)."""
 LIVE_CHARS = 256_000
 """Shown live of one call; what comes after is in the result and the spilled file."""
 _ESCAPES = re.compile(
@@ -24,6 +24,7 @@ def tool_result(result: CommandResult) -> ToolResult:
         output=rendered(result),
         exit_code=result.exit_code,
         error="" if result.outcome == "ok" else _headline(result),
+        whole_path=result.spill_path,
     )
 
 
@@ -32,7 +33,7 @@ def rendered(result: CommandResult) -> str:
     sections = [_headline(result)]
     for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
         if text:
-            plain = clip(_ESCAPES.sub("", text), STREAM_CHARS, whole=result.spill_path)
+            plain = clip(_ESCAPES.sub("", text), STREAM_CHARS)
             sections.append(f"{name}:\n{plain.rstrip()}")
     if not result.stdout and not result.stderr:
         sections[0] += ", no output"

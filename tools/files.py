@@ -1,5 +1,6 @@
 """`read_file` and `list_files`: looking at the workspace."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import ClassVar
@@ -10,12 +11,15 @@ from core.changes import SKIPPED_FOLDERS
 from core.errors import ToolFailedError
 from core.messages import JsonObject, ToolResult
 from core.ports import CallContext, CallFacts, FileEntry, Files
+from core.stored_results import StoredResults, is_handle
 from core.workspace import relative_path
 from tools.base import ToolArguments, TypedTool, clip
 from tools.line_window import LineWindow
 
 OUTPUT_BYTES = 30_000
-"""About what the model gets of one file."""
+"""At most what the model gets of one file or listing."""
+HEADLINE_BYTES = 500
+"""Kept free for the line that says what is shown."""
 PIECE_BYTES = 1 << 20
 SCANNED_BYTES = 64 << 20
 """Files are read up to here to count their lines."""
@@ -26,7 +30,9 @@ MAX_FOLDERS = 300
 class ReadFileArguments(ToolArguments):
     """Which part of which file."""
 
-    path: str = Field(min_length=1, description="Workspace path.")
+    path: str = Field(
+        min_length=1, description="Workspace path, or the handle of a long result such as result:7."
+    )
     offset: int = Field(default=1, ge=1, description="First line, from 1.")
     limit: int = Field(default=2000, ge=1, le=20_000, description="Number of lines.")
 
@@ -35,18 +41,21 @@ class ReadFile(TypedTool[ReadFileArguments]):
     """Reads lines of a text file."""
 
     name = "read_file"
-    description = "Read a text file of the workspace, or lines of it."
+    description = "Read a text file of the workspace, or lines of it; also pages through a long result by its handle."
     arguments = ReadFileArguments
     reads_only = True
     example: ClassVar[JsonObject] = {"path": "src/main.py", "offset": 1, "limit": 200}
 
-    def __init__(self, files: Files, workspace: Path) -> None:
-        """Read from `files`, whose root is `workspace`."""
+    def __init__(self, files: Files, workspace: Path, results: StoredResults) -> None:
+        """Read from `files`, whose root is `workspace`, and page through `results`."""
         self._files = files
         self._workspace = workspace
+        self._results = results
 
     async def look(self, arguments: ReadFileArguments) -> CallFacts:
         """Name the file."""
+        if is_handle(arguments.path):
+            return CallFacts(title=f"read {arguments.path}", parts=(arguments.path,))
         path = relative_path(arguments.path, self._workspace)
         return CallFacts(title=f"read {path}", parts=(path,))
 
@@ -55,9 +64,13 @@ class ReadFile(TypedTool[ReadFileArguments]):
 
         Raises:
             WorkspaceError: Not there, not a regular file, or outside the workspace.
+            StoreError: There is no such stored result.
         """
+        if is_handle(arguments.path):
+            return await self._page(arguments)
         path = relative_path(arguments.path, self._workspace)
-        window = LineWindow(arguments.offset, arguments.limit, OUTPUT_BYTES)
+        room_bytes = min(OUTPUT_BYTES, self._results.limit_bytes - HEADLINE_BYTES)
+        window = LineWindow(arguments.offset, arguments.limit, room_bytes)
         size_bytes = await feed_file(self._files, path, window)
         if size_bytes == 0:
             return ToolResult(output=f"{path} is empty.")
@@ -71,6 +84,21 @@ class ReadFile(TypedTool[ReadFileArguments]):
         if size_bytes > SCANNED_BYTES:
             head += f" (only the first {SCANNED_BYTES:,} bytes were looked at)"
         return ToolResult(output=head + "\n" + "\n".join(window.lines))
+
+    async def _page(self, arguments: ReadFileArguments) -> ToolResult:
+        """Show lines of a stored result."""
+        page = await asyncio.to_thread(
+            self._results.page, arguments.path, arguments.offset, arguments.limit
+        )
+        if arguments.offset > page.total:
+            raise ToolFailedError(
+                f"{arguments.path} has only {page.total} lines.", hint="Use a smaller offset."
+            )
+        last = page.first - 1 + len(page.lines)
+        head = f"{arguments.path}: lines {page.first}-{last} of {page.total}, {page.size_bytes:,} bytes"
+        if last < page.total:
+            head += f" (read on with offset={last + 1})"
+        return ToolResult(output="\n".join((head, *page.lines)))
 
 
 async def feed_file(files: Files, path: str, window: LineWindow) -> int:

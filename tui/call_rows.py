@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 from textual.content import Content
 
+from core.stored_results import whole_text
 from tui.call_text import arguments_short, call_mark, call_state, decider, duration
 from tui.safe_text import safe_text
 
@@ -168,7 +169,7 @@ def call_full_text(call: "CallView") -> str:
     parts = (
         ("stdout", call.stdout.text),
         ("stderr", call.stderr.text),
-        ("result", call.output),
+        ("result", whole_text(call.whole_path) or call.output),
         ("error", call.error),
     )
     lines += [f"\n--- {label}\n{text}" for label, text in parts if text]

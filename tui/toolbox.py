@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.config import Settings
 from core.egress import EgressPolicy
@@ -13,6 +14,8 @@ from core.events import Event
 from core.ports import EventSink, Places, Tool
 from core.preimage import PreimageStore
 from core.session import Closable
+from core.skills import SkillShelf
+from core.stored_results import StoredResults
 from core.workspace import WorkspaceFiles
 from sandbox.choice import SandboxSettings
 from sandbox.manager import SandboxManager
@@ -24,6 +27,10 @@ from tools.files import ListFiles, ReadFile
 from tools.finish import Finish
 from tools.python import Python
 from tools.shell import Shell
+from tools.skill import SkillTool
+
+if TYPE_CHECKING:
+    from tui.guidance import Guidance
 
 BROWSER_OFF = "The browser is switched off in the settings."
 
@@ -65,13 +72,22 @@ class Toolbox:
 class Preparation:
     """Finds out what the tools can use, before the first step of a run (`core.session.SessionParts.prepare`)."""
 
-    def __init__(self, sandbox: SandboxManager, *, required: bool) -> None:
-        """Prepare `sandbox`; a run without it fails when it is `required`."""
+    def __init__(
+        self, sandbox: SandboxManager, *, required: bool, guidance: "Guidance | None" = None
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            sandbox: Looked for.
+            required: A run without it fails.
+            guidance: Waited for: what the agent is told must be settled before it begins.
+        """
         self._sandbox = sandbox
         self._required = required
+        self._guidance = guidance
 
-    async def __call__(self) -> None:
-        """Look for the sandbox.
+    async def __call__(self) -> float:
+        """Look for the sandbox; return the seconds a person was waited for.
 
         Raises:
             SandboxUnavailableError: It is required and cannot be had.
@@ -79,15 +95,24 @@ class Preparation:
         await self._sandbox.prepare()
         if self._required and (reason := self._sandbox.unavailable()):
             raise SandboxUnavailableError(reason)
+        return await self._guidance.settled() if self._guidance is not None else 0.0
 
 
-def packed_toolbox(settings: Settings, places: Places, record: EventSink) -> Toolbox:
+def packed_toolbox(
+    settings: Settings,
+    places: Places,
+    record: EventSink,
+    results: StoredResults,
+    shelf: SkillShelf | None = None,
+) -> Toolbox:
     """Put the tools of a session together; nothing is started.
 
     Args:
         settings: Which sandbox and browser.
         places: Folders of the session.
         record: Takes facts about the sandbox.
+        results: Where long results are kept.
+        shelf: Skills, put in later; None for none.
     """
     egress = EgressPolicy(upstream=upstream_from(os.environ))
     host_files = WorkspaceFiles(places.workspace)
@@ -98,12 +123,13 @@ def packed_toolbox(settings: Settings, places: Places, record: EventSink) -> Too
     tools: list[Tool] = [
         Shell(sandbox, workspace),
         Python(sandbox),
-        ReadFile(files, workspace),
+        ReadFile(files, workspace, results),
         EditFile(files, host_files, PreimageStore(places.session), workspace),
         ListFiles(files, workspace),
         browser,
         FetchPage(egress),
         AskHuman(),
+        SkillTool(shelf or SkillShelf(), files),
         Finish(files, workspace),
     ]
     return Toolbox(tools=tools, sandbox=sandbox, egress=egress, resources=(browser, sandbox))

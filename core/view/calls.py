@@ -53,6 +53,8 @@ class CallView:
     exit_code: int | None = None
     output: str = ""
     """What the model got."""
+    whole_path: str = ""
+    """File that holds all of it, "" where `output` does."""
     error: str = ""
     duration_s: float | None = None
     started_mono_s: float = 0.0
@@ -161,6 +163,7 @@ def end_call(calls: CallsView, record: Record, event: ToolEnded) -> None:
     call.exit_code, call.duration_s = event.exit_code, event.duration_s
     call.decided_by = event.decided_by or call.decided_by
     call.images, call.files = event.images, event.files
+    call.whole_path = event.whole_path
     calls.move(call, "ended")
 
 

@@ -12,6 +12,7 @@ from core.events import CallIntended, ToolEnded, ToolOutputReceived, ToolPropose
 from core.gate import Gate
 from core.messages import ToolCall
 from core.ports import Answer, Tool
+from core.stored_results import KeptResult
 from core.vocabulary import RiskLevel, Verdict
 from tests.support.fake_clock import FakeClock
 from tests.support.fake_tools import EchoTool, FailingTool, FakePolicy, HangingTool
@@ -50,6 +51,7 @@ class Bench:
                 ensure_stored=self.ensure_stored,
                 make_durable=self.count_sync,
                 waited=lambda seconds: None,
+                keep=lambda result: KeptResult(text=result.output),
             )
         )
 

@@ -7,6 +7,7 @@ from core.budget import Limits
 from core.events import Event
 from core.ports import Clock, Model, Places, Tool
 from core.session import Session, SessionParts, SessionSettings
+from core.stored_results import StoredResults
 from core.vocabulary import Mode
 from tests.support.fake_clock import FakeClock
 from tests.support.fake_tools import FakePolicy
@@ -27,6 +28,9 @@ class Opening:
         self.mode: Mode = "ask"
         self.scripted = False
         self.clock: Clock = FakeClock()
+        self.results: StoredResults | None = None
+        self.max_tools = 0
+        self.relevance_threshold = 0.0
 
     def session(self) -> Session:
         settings = SessionSettings(
@@ -36,6 +40,8 @@ class Opening:
             mode=self.mode,
             limits=self.limits,
             scripted=self.scripted,
+            max_tools=self.max_tools,
+            relevance_threshold=self.relevance_threshold,
         )
         return Session(
             SessionParts(
@@ -46,6 +52,7 @@ class Opening:
                 policy=self.policy,
                 attended=self.attended,
                 clock=self.clock,
+                results=self.results,
             )
         )
 

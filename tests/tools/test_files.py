@@ -6,15 +6,18 @@ import pytest
 from pydantic import ValidationError
 
 from core.errors import ToolFailedError, WorkspaceError
+from core.stored_results import StoredResults
 from core.workspace import WorkspaceFiles
 from tests.support.fake_call import FakeCall
 from tests.support.fake_sandbox import WORKSPACE, MemoryFiles
 from tools.files import ListFiles, ListFilesArguments, ReadFile, ReadFileArguments, glob_pattern
 from tools.finish import Finish, FinishArguments
 
+RESULTS = StoredResults(Path("/nowhere"), lambda: 1 << 20)
+
 
 async def read(contents: bytes, **arguments: int) -> str:
-    tool = ReadFile(MemoryFiles({"a.txt": contents}), WORKSPACE)
+    tool = ReadFile(MemoryFiles({"a.txt": contents}), WORKSPACE, RESULTS)
     return (await tool.run(ReadFileArguments(path="a.txt", **arguments), FakeCall())).output
 
 
@@ -56,7 +59,7 @@ async def test_the_lines_of_a_file_come_out_the_same_however_it_is_cut_into_piec
 ) -> None:
     lines = [f"{number} 日本語" for number in range(200_000)]
     (workspace / "big").write_text("\n".join(lines))
-    tool = ReadFile(WorkspaceFiles(workspace), workspace)
+    tool = ReadFile(WorkspaceFiles(workspace), workspace, RESULTS)
     arguments = ReadFileArguments(path=f"{workspace}/big", offset=150_001, limit=3)
     assert (await tool.run(arguments, FakeCall())).output.split("\n")[1:] == lines[150_000:150_003]
 

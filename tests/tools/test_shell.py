@@ -65,13 +65,13 @@ async def test_a_command_that_was_ended_says_why(outcome: Outcome, said: str) ->
     assert result.output == f"{said}\nstdout:\npart"
 
 
-async def test_long_output_is_cut_for_the_model_and_names_the_file() -> None:
+async def test_a_result_names_the_file_that_holds_all_of_a_long_output() -> None:
     long = CommandResult(
-        outcome="ok", exit_code=0, stdout="x" * 60_000, stderr="", spill_path="/s/out-1.txt"
+        outcome="ok", exit_code=0, stdout="x" * 90_000, stderr="", spill_path="/s/out-1.txt"
     )
-    output = (await run(FakeSandbox([long]))).output
-    assert len(output) < 20_000
-    assert "45,000 characters left out; the whole text: /s/out-1.txt" in output
+    result = await run(FakeSandbox([long]))
+    assert len(result.output) < 70_000
+    assert result.whole_path == "/s/out-1.txt"
 
 
 async def test_control_sequences_do_not_reach_the_model() -> None:

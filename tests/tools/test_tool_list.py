@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from core.ports import Tool
+from core.stored_results import StoredResults
 from core.tool_spec import specs
 from tests.support.fake_sandbox import WORKSPACE, FakeSandbox, MemoryFiles
 from tools.ask_human import AskHuman
@@ -19,7 +20,7 @@ def tools(sandbox: FakeSandbox) -> Sequence[Tool]:
     return (
         Shell(sandbox, WORKSPACE),
         Python(sandbox),
-        ReadFile(files, WORKSPACE),
+        ReadFile(files, WORKSPACE, StoredResults(WORKSPACE)),
         ListFiles(files, WORKSPACE),
         AskHuman(),
         Finish(files, WORKSPACE),

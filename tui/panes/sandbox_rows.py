@@ -6,6 +6,7 @@ from typing import Final
 from textual.content import Content
 
 from core.bounded_text import BoundedText
+from core.stored_results import whole_text
 from core.view.calls import CallView
 from core.view.sandbox import SandboxView
 from tui.safe_text import safe_text
@@ -69,6 +70,7 @@ def full_lines(call: CallView) -> list[Line]:
         ("stderr", call.stderr.text, "$text-error"),
         ("notes", call.info.text, QUIET),
         ("what the model got", call.output, ""),
+        ("all of it", whole_text(call.whole_path), ""),
     ):
         if text:
             lines += [Line(""), Line(title, QUIET), *text_lines(text, style)]

@@ -49,6 +49,7 @@ ASSESSORS: Final[Mapping[str, Assessor]] = {
     "web_search": assess_search,
     "ask_human": _fixed("talk"),
     "finish": _fixed("talk"),
+    "skill": _fixed("read"),
     "plan": _fixed("talk"),
     "note": _fixed("note"),
     "delegate": _fixed("delegate"),

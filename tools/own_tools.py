@@ -29,6 +29,8 @@ from tools.own_function import FunctionTool
 
 GROUP: Final = "handrail.tools"
 """Entry points of this group are own tools too."""
+OWN_TOOLS: Final = "tools"
+"""Folder of them in the configuration folder."""
 MAX_SOURCE_BYTES: Final = 1 << 20
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 """What every model server takes as the name of a tool."""

@@ -148,8 +148,8 @@ class PastCosts:
     today_usd: float = 0.0
     """Of all sessions of this machine, as far as prices were known."""
 
-    def line(self) -> str:
-        """Return it for people, "" where nothing was ever spent."""
+    def line(self, day_limit_usd: float = 0.0) -> str:
+        """Return it for people, beside the limit of a day; "" where nothing was ever spent."""
         if not self.runs and not self.unpriced_runs:
             return ""
         known = f"{self.runs} paid run{'s' * (self.runs != 1)}"
@@ -158,7 +158,8 @@ class PastCosts:
                 f", on average {_dollars(self.average_usd)}, at most {_dollars(self.worst_usd)}"
             )
         unknown = f"; {self.unpriced_runs} at an unknown price" if self.unpriced_runs else ""
-        return f"{known}{unknown}; today {_dollars(self.today_usd)}"
+        limit = f" of {_dollars(day_limit_usd)}" if day_limit_usd else ""
+        return f"{known}{unknown}; today {_dollars(self.today_usd)}{limit}"
 
 
 @dataclass(frozen=True, slots=True)

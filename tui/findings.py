@@ -11,7 +11,8 @@ from tui.fixes import install_chromium, use_server
 from tui.health import HealthRow, run_checks
 from tui.health_machine import chromium
 from tui.health_sandbox import sandbox_rows
-from tui.model_choice import ModelChoice, check_model, choose_model
+from tui.model_choice import ModelChoice, check_model, choose_model, price_of
+from tui.run_limits import spent_line
 from tui.session_port import Finding, Findings, OpenSession
 
 CHROMIUM = "chromium"
@@ -33,14 +34,17 @@ async def look_around(configuration: Configuration, tour: OpenSession) -> Findin
         "container engine": lambda: sandbox_rows(settings.sandbox),
         CHROMIUM: lambda: chromium(settings.browser.executable, enabled=settings.browser.enabled),
     }
-    model, servers, rows = await asyncio.gather(
+    model, spent, servers, rows = await asyncio.gather(
         asyncio.to_thread(_model, configuration),
+        asyncio.to_thread(_spent, configuration),
         find_local_servers(),
         asyncio.to_thread(run_checks, checks, LOOK_DEADLINE_S),
     )
     has_model = model.state == "ok"
     found = _servers(servers, offered=not has_model)
-    return Findings(rows=(model, *found, *map(_finding, rows)), has_model=has_model, tour=tour)
+    return Findings(
+        rows=(model, *spent, *found, *map(_finding, rows)), has_model=has_model, tour=tour
+    )
 
 
 def _model(configuration: Configuration) -> Finding:
@@ -52,10 +56,17 @@ def _model(configuration: Configuration) -> Finding:
     return Finding(name="Model", state="ok", text=_described(configuration, choice))
 
 
+def _spent(configuration: Configuration) -> Sequence[Finding]:
+    """Return a row on what past runs cost, none where nothing was ever spent."""
+    line = spent_line(configuration)
+    return [Finding(name="Spent", state="ok", text=line)] if line else []
+
+
 def _described(configuration: Configuration, choice: ModelChoice) -> str:
     where = "OpenAI" if choice.base_url == OPENAI_BASE_URL else choice.base_url
     key = f", key from {choice.key.origin}" if choice.key.value else ", no key"
-    return f"{configuration.settings.model.name} at {where}{key}"
+    price = "" if price_of(configuration) else ", price unknown"
+    return f"{configuration.settings.model.name} at {where}{key}{price}"
 
 
 def _servers(servers: Sequence[LocalServer], *, offered: bool) -> Sequence[Finding]:

@@ -7,9 +7,9 @@ from core.config_load import Configuration
 from core.errors import ConfigError, ModelError
 from core.probe import ModelFacts, probe_model
 from tui.health import HealthRow
-from tui.model_choice import check_model, choose_model, options_of
+from tui.model_choice import check_model, choose_model, options_of, price_line
 
-MODEL, TOOLS, WINDOW, VISION = "model", "tool calls", "context window", "vision"
+MODEL, TOOLS, WINDOW, VISION, PRICE = "model", "tool calls", "context window", "vision", "price"
 PROBE_TIMEOUT_S = 6.0
 
 
@@ -28,7 +28,10 @@ def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
         return [HealthRow(name=MODEL, ok=False, needed=True, detail=detail)]
     key = f", key from {choice.key.origin}" if choice.key.value else ", no key"
     where = f"{name} at {choice.base_url} ({choice.provider.label}{key})"
-    return [HealthRow(name=MODEL, ok=True, needed=True, detail=where), *_abilities(facts)]
+    price = HealthRow(
+        name=PRICE, ok=options.price is not None, detail=price_line(name, options.price)
+    )
+    return [HealthRow(name=MODEL, ok=True, needed=True, detail=where), *_abilities(facts), price]
 
 
 def _abilities(facts: ModelFacts) -> Sequence[HealthRow]:

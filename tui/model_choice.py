@@ -9,7 +9,7 @@ from core.chat.options import OPENAI_BASE_URL, ModelOptions, model_options
 from core.config_layers import config_dir, state_dir
 from core.config_load import Configuration
 from core.errors import ConfigError
-from core.pricing import own_prices
+from core.pricing import Price, find_price, own_prices
 from core.provider import Provider, find_provider
 from core.secrets import ApiKey, Keyring, find_api_key, system_keyring
 
@@ -76,6 +76,25 @@ def check_model(configuration: Configuration, choice: ModelChoice) -> None:
             hint=f"Set {choice.key_name}, or give --base-url for a server that needs none.",
             code="no_key",
         )
+
+
+def price_of(configuration: Configuration) -> Price | None:
+    """Return the price of the model the settings name, None where it is not known; asks nobody.
+
+    Raises:
+        ConfigError: The provider does not exist.
+    """
+    settings = configuration.settings
+    provider = find_provider(settings.model.base_url or OPENAI_BASE_URL, settings.model.provider)
+    own = own_prices(settings.prices)
+    return find_price(provider.name, settings.model.name, local=provider.local, overrides=own)
+
+
+def price_line(model: str, price: Price | None) -> str:
+    """Return a price for people; where it is not known, how to tell it."""
+    if price is not None:
+        return price.line()
+    return f'unknown; a limit of money cannot be kept without it: set it under [prices."{model}"]'
 
 
 def built_model(configuration: Configuration, choice: ModelChoice) -> "OpenAIModel":

@@ -4,10 +4,14 @@ import difflib
 from collections.abc import Sequence
 
 from core.budget import REPLY_TOKENS, Limits
+from core.config_layers import state_dir
 from core.config_load import Configuration
+from core.errors import StoreError
+from core.event_log import SystemClock
 from core.events import NoticeRaised
 from core.ports import Tool
 from core.profile import Profile
+from core.spending import FOLDER_NAME, past_costs
 
 
 def limits_of(configuration: Configuration, profile: Profile) -> Limits:
@@ -31,6 +35,15 @@ def limits_of(configuration: Configuration, profile: Profile) -> Limits:
         max_calls={**own.max_calls, **given.max_calls},
         reply_tokens=configuration.settings.model.max_output_tokens or REPLY_TOKENS,
     )
+
+
+def spent_line(configuration: Configuration) -> str:
+    """Return what past runs cost, on average and at most, and what was spent today; "" where nothing ever was."""
+    try:
+        past = past_costs(state_dir() / FOLDER_NAME, SystemClock())
+    except StoreError as error:
+        return error.message
+    return past.line(configuration.settings.limits.max_cost_per_day_usd)
 
 
 def unknown_tools(configuration: Configuration, tools: Sequence[Tool]) -> Sequence[NoticeRaised]:

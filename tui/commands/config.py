@@ -5,6 +5,8 @@ import shlex
 import subprocess
 import sys
 from argparse import Namespace
+from contextlib import suppress
+from dataclasses import asdict
 
 from core.config_layers import CONFIG_NAME, config_dir
 from core.config_load import Configuration, load_configuration
@@ -12,6 +14,7 @@ from core.errors import ConfigError
 from tui.arguments import OneLineParser, common_overrides
 from tui.console import print_object, report, tell
 from tui.exits import ANSWERED, USAGE
+from tui.model_choice import price_line, price_of
 
 HELP = "show and change settings"
 
@@ -50,14 +53,21 @@ def _show(configuration: Configuration, *, as_json: bool) -> None:
         for part in setting.key.split("."):
             value = value[part] if isinstance(value, dict) else value
         rows[setting.key] = (value, configuration.origin(setting.key), setting)
+    model = configuration.settings.model.name
+    price = None
+    with suppress(ConfigError):  # a provider there is not; its row says so
+        price = price_of(configuration) if model else None
     if as_json:
-        print_object(
-            {key: {"value": value, "origin": origin} for key, (value, origin, _) in rows.items()}
-        )
+        shown: dict[str, object] = {
+            key: {"value": value, "origin": origin} for key, (value, origin, _) in rows.items()
+        }
+        print_object({**shown, "price": asdict(price) if price else None})
         return
     for key, (value, origin, setting) in rows.items():
         tell(f"{key} = {_shown(value)}    ({origin})")
         tell(f"    {setting.about} Allowed: {setting.allowed}.")
+    if model:
+        tell(f"price of {model}: {price_line(model, price)}")
 
 
 def _shown(value: object) -> str:

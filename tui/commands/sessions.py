@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from dataclasses import asdict
 
+from core.config_load import load_or_excuse
 from core.errors import ConfigError, StoreError
 from core.events import RunEnded, RunStarted
 from core.journal import FILE_NAME, LoadedJournal
@@ -11,6 +12,7 @@ from core.record import Record
 from tui.arguments import OneLineParser
 from tui.console import print_object, say, tell, write_line
 from tui.exits import ANSWERED
+from tui.run_limits import spent_line
 from tui.session_folders import (
     StoredSession,
     delete_session,
@@ -61,6 +63,8 @@ def _list(*, as_json: bool) -> None:
             continue
         task = " ".join(session.task.split())[:60] or "(no task)"
         tell(f"{session.session_id}  {session.changed_utc}  {task}  ({session.workspace})")
+    if not as_json and (line := spent_line(load_or_excuse())):
+        tell(line)
 
 
 def _show(session: StoredSession) -> None:

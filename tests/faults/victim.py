@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,8 @@ class PointedTool:
         self.name, self.description = tool.name, tool.description
         self.arguments, self.reads_only = tool.arguments, tool.reads_only
         self.example = getattr(tool, "example", {})
+        self.on_start: Callable[[str], None] | None = None
+        """Told the id of a call that begins."""
 
     def unavailable(self) -> str:
         return self._tool.unavailable()
@@ -174,6 +177,8 @@ class PointedTool:
     async def run(self, arguments: BaseModel, context: CallContext) -> ToolResult:
         self._killer.at("effect:before")
         self._effects.call_id = context.call_id
+        if self.on_start is not None:
+            self.on_start(context.call_id)
         result = await self._tool.run(arguments, context)
         self._killer.at("effect:after")
         return result

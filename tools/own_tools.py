@@ -4,6 +4,7 @@ Nothing of the workspace is ever loaded. A tool that cannot be loaded, or that r
 """
 
 import asyncio
+import contextlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -140,10 +141,11 @@ def load_own_tools(folder: Path, taken: Collection[str]) -> OwnTools:
         taken: Names that are in use.
     """
     loading = _Loading(set(taken))
-    for path in own_tool_files(folder):
-        loading.load_file(path)
-    for point in importlib.metadata.entry_points(group=GROUP):
-        loading.load_point(point)
+    with contextlib.redirect_stdout(sys.stderr):  # stdout may be JSON
+        for path in own_tool_files(folder):
+            loading.load_file(path)
+        for point in importlib.metadata.entry_points(group=GROUP):
+            loading.load_point(point)
     return OwnTools(tools=tuple(loading.tools), problems=tuple(loading.problems))
 
 

@@ -11,7 +11,7 @@ from tui.arguments import OneLineParser, new_parser, split_command
 from tui.console import open_closed_streams, report, tell
 from tui.exits import ANSWERED, INTERRUPTED, exit_code_of
 
-COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config", "policy")
+COMMANDS = ("run", "resume", "sessions", "tour", "doctor", "inspect", "config", "policy", "trust")
 """In the order of the help; `app` is what runs when none is named."""
 
 

@@ -31,6 +31,12 @@ BOUNDARIES = {
     ("tui/session_host.py", "SessionHost._guarded"): "top of a worker",
     ("tools/browser/bridge.py", "dom_service"): "browser-use's own code",
     ("tools/browser/bridge.py", "leave_nodes"): "browser-use's own code",
+    ("tools/own_tools.py", "OwnTool.unavailable"): "the person's own code",
+    ("tools/own_tools.py", "OwnTool._guarded"): "the person's own code",
+    ("tools/own_tools.py", "_Loading.load_file"): "the person's own code",
+    ("tools/own_tools.py", "_Loading.load_point"): "the person's own code",
+    ("tools/own_tools.py", "_Loading._take"): "the person's own code",
+    ("tools/own_function.py", "_in_thread.call"): "the person's own code, in its thread",
     ("sandbox/runner/python_worker.py", "Worker._run"): "code that the model wrote",
 }
 """The functions that may catch any exception at all, and what they keep from ending the others."""

@@ -21,12 +21,14 @@ HELP = "show and change settings"
 
 def add_arguments(parser: OneLineParser) -> None:
     """Add the actions."""
-    parser.add_argument("action", choices=("path", "show", "set", "edit"), help="what to do")
+    parser.add_argument(
+        "action", choices=("path", "show", "set", "edit", "profiles"), help="what to do"
+    )
     parser.add_argument(
         "key", nargs="?", metavar="KEY", help="setting for set, such as limits.max_steps"
     )
     parser.add_argument("value", nargs="?", metavar="VALUE", help="value for set")
-    parser.add_argument("--json", action="store_true", help="show: one JSON object")
+    parser.add_argument("--json", action="store_true", help="show, profiles: one JSON object")
 
 
 def run(options: Namespace) -> int:
@@ -38,6 +40,8 @@ def run(options: Namespace) -> int:
         _show(load_configuration(common_overrides(options)), as_json=options.json)
     elif options.action == "set":
         _set(options)
+    elif options.action == "profiles":
+        _list_profiles(as_json=options.json)
     else:
         return _edit()
     return ANSWERED
@@ -68,6 +72,26 @@ def _show(configuration: Configuration, *, as_json: bool) -> None:
         tell(f"    {setting.about} Allowed: {setting.allowed}.")
     if model:
         tell(f"price of {model}: {price_line(model, price)}")
+
+
+def _list_profiles(*, as_json: bool) -> None:
+    """List the profiles by name; one that cannot be used is listed with why."""
+    from core.profile import load_profile, profile_names
+
+    rows: dict[str, dict[str, str]] = {}
+    for name in profile_names(config_dir()):
+        try:
+            profile = load_profile(name, config_dir())
+        except ConfigError as error:
+            rows[name] = {"title": f"cannot be used: {error.line()}", "from": "your own"}
+            continue
+        origin = str(profile.path) if profile.is_own else "built in"
+        rows[name] = {"title": profile.file.title, "from": origin}
+    if as_json:
+        print_object(rows)
+        return
+    for name, row in rows.items():
+        tell(f"{name:12}  {row['title']}    ({row['from']})")
 
 
 def _shown(value: object) -> str:

@@ -13,6 +13,7 @@ from tui.arguments import OneLineParser, common_overrides
 from tui.console import print_object, tell
 from tui.exits import ANSWERED, GAVE_UP
 from tui.health import Check, HealthRow, run_checks
+from tui.health_extensions import OWN, own_tools
 from tui.health_machine import chromium, installation, terminal, workspace
 from tui.health_model import MODEL, model_rows
 from tui.health_sandbox import ENGINE, sandbox_rows
@@ -68,6 +69,7 @@ def _checks(configuration: Configuration, folder: Path) -> dict[str, Check]:
         "chromium": lambda: chromium(browser.executable, enabled=browser.enabled),
         ENGINE: lambda: sandbox_rows(settings.sandbox),
         "terminal": terminal,
+        OWN: own_tools,
     }
 
 

@@ -10,6 +10,7 @@ from core.errors import ConfigError
 from core.messages import JsonValue
 from core.policy_table import ROWS
 from core.ports import CallFacts
+from core.risk import ASSESSORS
 from core.rule_file import POLICY_NAME, load_rules
 from core.session_policy import SessionPolicy
 from core.vocabulary import Mode
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
     rules = load_rules(config_dir() / POLICY_NAME)
     if rules.problem is not None:
         raise rules.problem
-    situation = Situation(workspace=workspace_of(options))
+    situation = Situation(workspace=workspace_of(options), own_tools=_own_tools(name))
     policy = SessionPolicy(situation, rules=lambda: rules.rules)
     judged = {mode: policy.judge(name, arguments, CallFacts(), mode) for mode in MODES}
     verdicts = {mode: one.verdict for mode, one in judged.items()}
@@ -78,6 +79,16 @@ def run(options: Namespace) -> int:
     for reason in first.reasons:
         tell(f"  {reason}")
     return ANSWERED
+
+
+def _own_tools(name: str) -> frozenset[str]:
+    """Return the names of the person's own tools, loaded only where the call is of no tool that comes with Handrail."""
+    if name in ASSESSORS:
+        return frozenset()
+    from tools.own_tools import OWN_TOOLS, load_own_tools
+
+    found = load_own_tools(config_dir() / OWN_TOOLS, frozenset(ASSESSORS))
+    return frozenset(tool.name for tool in found.tools)
 
 
 def parsed_call(text: str) -> tuple[str, Mapping[str, JsonValue]]:

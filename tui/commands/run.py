@@ -1,7 +1,9 @@
 """`handrail run`: one task without the screen."""
 
 import asyncio
+import contextlib
 import signal
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -45,6 +47,8 @@ def run(options: Namespace) -> int:
 
     wiring = Wiring(configuration, workspace, attended=bool(options.answers))
     report = JsonReport() if options.json else TextReport()
-    return asyncio.run(
-        HeadlessRun(report, NobodyThere(answers)).play(wiring.open_session, options.task)
-    )
+    # Ours goes to the stream itself; what else is printed, by a tool of the person's own, is no part of it.
+    with contextlib.redirect_stdout(sys.stderr):
+        return asyncio.run(
+            HeadlessRun(report, NobodyThere(answers)).play(wiring.open_session, options.task)
+        )

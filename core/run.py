@@ -11,10 +11,13 @@ from core.agent import AgentParts, RunOutcome, ToolCallAgent
 from core.budget import Budget, Limits
 from core.changes import Look, changed, look
 from core.context.builder import ContextBuilder
+from core.context.compaction import Compactor
+from core.context.side_request import SideParts
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
-from core.events import ErrorInfo, RunEnded, RunStarted, ToolEnded
+from core.events import ErrorInfo, NoticeRaised, RunEnded, RunStarted, ToolEnded
+from core.fallback import start_over
 from core.gate import Gate
 from core.loop_guard import LoopGuard
 from core.memory import Memory
@@ -98,8 +101,17 @@ class Run:
             info = self._parts.explain_defect(error)
             ended = RunEnded(reason="failed", exit_code=EXIT_GAVE_UP, error=info)
         ended = await self._undisturbed(ended)
+        start_over(self._parts.model)
+        self._tell_uncounted(ended)
         self._parts.log.append(ended)
         return ended
+
+    def _tell_uncounted(self, ended: RunEnded) -> None:
+        """Say that what was spent could not be kept, unless the run failed for it."""
+        error = self._budget.uncounted
+        if error is not None and (ended.error is None or ended.error.code != error.code):
+            notice = NoticeRaised(level="warning", text=error.message, code=error.code)
+            self._parts.log.append(notice)
 
     async def _to_the_end(self) -> RunEnded:
         if self._parts.model is None:
@@ -121,6 +133,7 @@ class Run:
                 budget=self._budget,
                 record=record,
                 clock=parts.clock,
+                compactor=self._compactor(model),
             )
         )
         dispatching = DispatchParts(
@@ -150,6 +163,19 @@ class Run:
                 has_news=lambda: bool(parts.control.steering),
             )
         )
+
+    def _compactor(self, model: Model) -> Compactor:
+        parts = self._parts
+        side = SideParts(
+            model=model,
+            counter=parts.context.counter,
+            record=parts.log.append,
+            clock=parts.clock,
+            spend=self._budget.spend,
+            check_price=self._budget.check_price,
+            left_s=lambda: self._budget.left_s,
+        )
+        return Compactor(side, parts.memory, parts.context)
 
     def _page_url(self) -> str:
         """Return the page the browser showed last in this run, "" for none."""

@@ -122,7 +122,7 @@ def test_past_runs_have_an_average_and_a_worst(tmp_path: Path) -> None:
             purse.add(cost)
     past = past_costs(tmp_path, clock)
     assert (past.runs, past.unpriced_runs) == (2, 1)
-    assert (past.average_usd, past.worst_usd) == (pytest.approx(0.3), pytest.approx(0.4))
+    assert [past.average_usd, past.worst_usd] == pytest.approx([0.3, 0.4])
     assert past.line(2.0) == (
         "2 paid runs, on average $0.30, at most $0.40; 1 at an unknown price; today $0.00 of $2.00"
     )

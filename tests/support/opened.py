@@ -7,6 +7,7 @@ from core.budget import Limits
 from core.events import Event
 from core.ports import Clock, Model, Places, Tool
 from core.session import Session, SessionParts, SessionSettings
+from core.spending import NoPurse, Purse
 from core.stored_results import StoredResults
 from core.vocabulary import Mode
 from tests.support.fake_clock import FakeClock
@@ -27,6 +28,7 @@ class Opening:
         self.attended = True
         self.mode: Mode = "ask"
         self.scripted = False
+        self.purse: Purse = NoPurse()
         self.clock: Clock = FakeClock()
         self.results: StoredResults | None = None
         self.max_tools = 0
@@ -52,6 +54,7 @@ class Opening:
                 policy=self.policy,
                 attended=self.attended,
                 clock=self.clock,
+                purse=self.purse,
                 results=self.results,
             )
         )

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from core.budget import Budget
 from core.context.builder import ContextBuilder
+from core.context.compaction import Compactor
 from core.context.plan import Plan
-from core.errors import ContextTooLongError, ModelStreamError
+from core.errors import ContextTooLongError, ModelError, ModelStreamError
 from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
+from core.fallback import fall_back
 from core.memory import Memory
+from core.memory_events import CompactionReason
 from core.messages import ModelReply, ToolSpec, Usage
 from core.ports import Clock, EventSink, Model
 
@@ -20,6 +23,9 @@ SHRINK = 0.6
 """After the server refused a request as too long, the next one is this much of it."""
 MIN_REQUEST_TOKENS = 500
 """A request is not made smaller than this."""
+
+RESULTS_TOKENS = 2000
+"""What the results of a step are taken to add to the request for the last words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,8 @@ class ThinkerParts:
     budget: Budget
     record: EventSink
     clock: Clock
+    compactor: Compactor
+    """Makes room by summaries."""
 
 
 class Thinker:
@@ -53,14 +61,20 @@ class Thinker:
             ModelError: It cannot be had; asking again does not help.
             RunStopped: The time of the run is up, or it would cost more than a limit allows.
         """
+        reason: CompactionReason = "window"
         while True:
             plan = self._plan(tools, nudge)
+            if not plan.fits and tools and await self._parts.compactor.make_room(plan, reason):
+                plan = self._plan(tools, nudge)
             try:
                 return await self._in_time(plan)
             except ModelStreamError as error:
                 self._count_broken(error)
             except ContextTooLongError as error:
                 self._shrink(plan, error)
+                reason = "overflow"
+            except ModelError as error:
+                self._fall_back(error)
 
     def _plan(self, tools: tuple[ToolSpec, ...], nudge: str) -> Plan:
         parts = self._parts
@@ -90,7 +104,7 @@ class Thinker:
         price = parts.model.cost_usd(Usage(input_tokens=plan.tokens, output_tokens=reply))
         kept = 0.0
         if plan.tools_tokens:  # not the last words themselves, which are asked for without tools
-            after = plan.tokens - plan.tools_tokens + reply
+            after = plan.tokens - plan.tools_tokens + reply + RESULTS_TOKENS
             kept = parts.model.cost_usd(Usage(input_tokens=after, output_tokens=reply)) or 0.0
         parts.budget.check_price(price, kept)
 
@@ -138,12 +152,25 @@ class Thinker:
     def _count_broken(self, error: ModelStreamError) -> None:
         self._broken += 1
         if self._broken > MAX_BROKEN_STREAMS:
-            raise error
+            self._fall_back(error)
+            return
         info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
         retried = ModelRetried(
             error=info, attempt=self._broken, wait_s=0.0, limit=MAX_BROKEN_STREAMS + 1
         )
         self._parts.record(retried)
+
+    def _fall_back(self, error: ModelError) -> None:
+        """Let the next model answer; the request to the one before has ended.
+
+        Raises:
+            ModelError: There is none, or none can help.
+        """
+        switched = fall_back(self._parts.model, error)
+        if switched is None:
+            raise error
+        self._broken = 0
+        self._parts.record(switched)
 
     def _shrink(self, plan: Plan, error: ContextTooLongError) -> None:
         smaller = int(plan.tokens * SHRINK)

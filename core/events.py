@@ -16,6 +16,7 @@ from core.guard_events import LoopNoticed
 from core.guidance import InstructionsLoaded
 from core.memory_events import CompactionEnded, CompactionStarted, MemoryScored
 from core.messages import Image, JsonValue, Outcome, ToolCall, Usage
+from core.model_events import ModelDowngraded, ModelSwitched
 from core.surroundings import BrowserChanged, BrowserSnapshotted, SandboxChanged
 from core.vocabulary import DecidedBy, EndReason, Mode, RiskLevel, Verdict
 
@@ -332,6 +333,8 @@ Event: TypeAlias = (
     | ModelRequested
     | ModelRetried
     | ModelAdapted
+    | ModelSwitched
+    | ModelDowngraded
     | TextStreamed
     | ReasoningStreamed
     | ModelReplied

@@ -12,21 +12,11 @@ from typing import Literal, Protocol, TypeAlias
 from pydantic import BaseModel
 
 from core.decision import QuestionPrompt
-from core.events import (
-    Event,
-    ModelAdapted,
-    ModelRequested,
-    ModelRetried,
-    ReasoningStreamed,
-    TextStreamed,
-)
-from core.messages import JsonValue, ModelReply, ModelRequest, Outcome, ToolResult, Usage
+from core.events import Event
+from core.messages import JsonValue, ModelRequest, Outcome, ToolResult, Usage
+from core.model_piece import ModelPiece
 from core.vocabulary import DecidedBy, Resolution
 
-ModelPiece: TypeAlias = (
-    ModelRequested | TextStreamed | ReasoningStreamed | ModelRetried | ModelAdapted | ModelReply
-)
-"""What a model yields while it answers: `ModelRequested` before each try is sent, the reply last and once."""
 OutputSink: TypeAlias = Callable[[Literal["stdout", "stderr"], str], None]
 """Takes live output as it comes; must not block."""
 

@@ -14,6 +14,7 @@ from core import memory_events as mem
 from core import surroundings as sur
 from core.guard_events import LoopNoticed
 from core.guidance import InstructionsLoaded
+from core.model_events import ModelDowngraded, ModelSwitched
 from core.record import Record
 from core.view import browser, calls, conversation, decisions, header, memory, sandbox, steps
 from core.view.browser import BrowserView
@@ -22,6 +23,7 @@ from core.view.conversation import ConversationView
 from core.view.decisions import DecisionsView, NoticesView
 from core.view.header import HeaderView
 from core.view.memory import MemoryView
+from core.view.model import tell_of_model
 from core.view.sandbox import SandboxView
 from core.view.steps import StepsView
 
@@ -196,7 +198,8 @@ def _context_built(view: RunView, record: Record, event: ev.ContextBuilt) -> Par
 
 def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) -> Parts:
     del record
-    view.header.waits_for = "model"
+    if view.header.waits_for != "summary":
+        view.header.waits_for = "model"
     memory.note_request(view.memory, event)
     return MEMORY
 
@@ -204,6 +207,16 @@ def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) ->
 def _model_retried(view: RunView, record: Record, event: ev.ModelRetried) -> Parts:
     header.note_retry(view.header, record, event)
     conversation.reset_stream(view.conversation)
+    return frozenset({"header", "conversation"})
+
+
+def _model_told(
+    view: RunView, record: Record, event: ev.ModelAdapted | ModelSwitched | ModelDowngraded
+) -> Parts:
+    if isinstance(event, ModelSwitched):
+        conversation.reset_stream(view.conversation)
+    notice = tell_of_model(view.header, view.notices, record, event)
+    conversation.tell(view.conversation, notice)
     return frozenset({"header", "conversation"})
 
 
@@ -347,6 +360,9 @@ REDUCERS: Mapping[type, Reducer] = {
     ev.ContextBuilt: _context_built,
     ev.ModelRequested: _model_requested,
     ev.ModelRetried: _model_retried,
+    ev.ModelAdapted: _model_told,
+    ModelSwitched: _model_told,
+    ModelDowngraded: _model_told,
     ev.TextStreamed: _text_streamed,
     ev.ReasoningStreamed: _reasoning_streamed,
     ev.ModelReplied: _model_replied,
@@ -367,5 +383,5 @@ REDUCERS: Mapping[type, Reducer] = {
     sur.SandboxChanged: _sandbox_changed,
 }
 """What each kind of event changes."""
-UNSHOWN: frozenset[type] = frozenset({ev.SessionClosed, ev.ModelAdapted})
-"""Kinds that change nothing on the screen: the app is gone by then; a learned flag is told by a notice."""
+UNSHOWN: frozenset[type] = frozenset({ev.SessionClosed})
+"""Kinds that change nothing on the screen: the app is gone by then."""

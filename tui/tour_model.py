@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from core.events import ModelRequested, TextStreamed
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, Usage
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 from tui.tour_script import SCRIPT, Line, Scene, ScriptLine
 
 NAME = "scripted-tour"

@@ -18,7 +18,7 @@ from core.chat.stream import AnswerStream, NotAModelError
 from core.chat.wire import ErrorObjectError, ReadingRules, ReplyReader
 from core.errors import ContextTooLongError, ModelStreamError, ModelUnreachableError
 from core.messages import ModelReply
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 from core.provider import ProviderFlags
 from core.tokens import TokenCounter
 

@@ -10,6 +10,7 @@ from core.chat.attempt import Asking, Attempt, AttemptParts, Connection, FailedT
 from core.chat.call_reading import CallIds
 from core.chat.connection import ConnectionFailedError
 from core.chat.failure import Failure
+from core.chat.flag_words import WINDOW
 from core.chat.json_shape import items_of, mapping_of, text_of
 from core.chat.learned_flags import FlagStore, MemoryFlagStore
 from core.chat.options import ModelOptions
@@ -19,12 +20,11 @@ from core.errors import ModelError, ModelRefusedError, ModelUnreachableError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
 from core.messages import AssistantMessage, ModelRequest, Usage
-from core.ports import Clock, ModelPiece
+from core.model_piece import ModelPiece
+from core.ports import Clock
 from core.provider import ProviderFlags, with_learned
 from core.tokens import TokenCounter
 
-WINDOW_FLAG = "context_window"
-"""Name under which a learned window is kept."""
 MAX_NAMES_SHOWN = 8
 """Models of the server that are named when ours is not among them."""
 
@@ -80,7 +80,7 @@ class ChatModel:
     @property
     def window(self) -> int:
         """Context window in tokens, 0 where unknown; what the server told counts when it is less."""
-        told = self._learned.get(WINDOW_FLAG, "")
+        told = self._learned.get(WINDOW, "")
         sizes = [
             size for size in (int(told) if told.isdigit() else 0, self._options.window) if size
         ]
@@ -164,7 +164,7 @@ class ChatModel:
         except FailedTryError as failed:
             failure = failed.failure
         if failure.window:
-            yield self._learn(WINDOW_FLAG, str(failure.window))
+            yield self._learn(WINDOW, str(failure.window))
         wait_s = await self._wait_after(failure, budget)
         if failure.learn is not None:
             yield self._learn(*failure.learn)
@@ -191,7 +191,7 @@ class ChatModel:
             connection=self._connection,
             ids=self._ids,
             counter=self.counter,
-            told_window=lambda size: self._learn(WINDOW_FLAG, str(size)),
+            told_window=lambda size: self._learn(WINDOW, str(size)),
         )
         return Attempt(parts, asking)
 

@@ -30,6 +30,9 @@ class HeaderView:
     workspace: str = ""
     profile: str = ""
     model: str = ""
+    """The one that answers now."""
+    first_model: str = ""
+    """The one that every run begins with."""
     mode: Mode = "ask"
     scripted: bool = False
     version: str = ""
@@ -87,6 +90,7 @@ def open_session(header: HeaderView, event: SessionOpened) -> None:
         event.version,
         event.resumed,
     )
+    header.first_model = event.model
     header.phase, header.waits_for = "idle", ""
 
 
@@ -96,6 +100,7 @@ def start_run(header: HeaderView, record: Record, event: RunStarted) -> None:
     header.title = next((line for line in event.task.splitlines() if line.strip()), "").strip()
     header.run_id, header.step = record.run_id, 0
     header.runs += 1
+    header.model = header.first_model
     header.max_steps, header.max_minutes = event.max_steps, event.max_minutes
     header.max_cost_usd = event.max_cost_usd
     header.input_tokens = header.output_tokens = 0

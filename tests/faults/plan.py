@@ -15,7 +15,7 @@ from core.messages import (
     ToolMessage,
     Usage,
 )
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 
 STEPS = 12
 TASK = "Work the plan off."

@@ -16,7 +16,7 @@ from core.errors import (
 from core.event_log import SystemClock
 from core.events import ModelReplied, ToolEnded
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, UserMessage
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 from core.session import Session
 from core.workspace import WorkspaceFiles
 from tests.support.fake_clock import FakeClock

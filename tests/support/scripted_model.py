@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 
 from core.events import TextStreamed
 from core.messages import JsonValue, ModelReply, ModelRequest, ToolCall, Usage
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 
 
 def text(words: str) -> ModelReply:

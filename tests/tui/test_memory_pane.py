@@ -9,7 +9,7 @@ from textual.widgets import Static, TextArea
 
 from core.events import MemoryEdited
 from core.messages import AssistantMessage, ModelReply, ModelRequest
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 from core.record import Record
 from core.run_view import RunView, reduce, reduce_all
 from core.session import Session

@@ -6,7 +6,7 @@ values come from, and in which order, is `core.config_load`.
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from core.private_hosts import parse_private_host
 from core.vocabulary import Mode, SandboxKind
@@ -16,6 +16,28 @@ class SettingsGroup(BaseModel):
     """Base of all groups: fixed once loaded, no unknown keys, no silent conversions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class FallbackSettings(SettingsGroup):
+    """A model that answers where the ones before it cannot be used."""
+
+    name: str = Field(min_length=1)
+    """Name of the model as its server knows it."""
+    base_url: str = Field(default="", pattern=r"^(https?://[^\s/]\S*)?$")
+    """Address of its server; "" means: that of the first model, with its provider and key."""
+    api_key_env: str = ""
+    """Environment variable that holds the key; "" means the usual one of the server."""
+    provider: str = ""
+    """Name of the provider flags to use; "" means: found from the address."""
+    context_window: int = Field(default=0, ge=0, le=100_000_000)
+    """Tokens the model can take in; 0 means: as the provider flags say."""
+
+
+def _as_tables(value: object) -> object:
+    """Return a list in which a name alone stands for a model of the first one's server."""
+    if not isinstance(value, list):
+        return value
+    return [{"name": item} if isinstance(item, str) else item for item in value]
 
 
 class ModelSettings(SettingsGroup):
@@ -35,6 +57,10 @@ class ModelSettings(SettingsGroup):
     """Longest reply in tokens; 0 leaves it to the server."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sampling temperature from 0 to 2; left out of the request when not set."""
+    fallback: Annotated[list[FallbackSettings], BeforeValidator(_as_tables)] = Field(
+        default_factory=list
+    )
+    """Models that answer, in order, where the one before cannot be used: names, or tables with name and base_url."""
 
 
 class LimitSettings(SettingsGroup):

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from core.chat.model import ChatModel
 from core.errors import (
+    ConfigError,
     ModelError,
     ModelOverloadedError,
     ModelRefusedError,
@@ -46,10 +47,18 @@ class FallbackModel:
     Args:
         models: In the order in which they are asked, at least one; all count with `counter`.
         counter: Estimates tokens.
+        left_out: Why further models cannot stand in.
     """
 
-    def __init__(self, models: Sequence[ChatModel], counter: SwitchingCounter) -> None:
+    def __init__(
+        self,
+        models: Sequence[ChatModel],
+        counter: SwitchingCounter,
+        left_out: Sequence[ConfigError] = (),
+    ) -> None:
         self._models = tuple(models)
+        self.left_out = tuple(left_out)
+        """Why further models cannot stand in, for people."""
         self._at = 0
         self.counter = counter
         """Estimates tokens for the model that answers."""

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.chat.learned_flags import FileFlagStore
 from core.chat.options import OPENAI_BASE_URL, ModelOptions, model_options
+from core.config import ModelSettings
 from core.config_layers import config_dir, state_dir
 from core.config_load import Configuration
 from core.errors import ConfigError
@@ -14,12 +16,14 @@ from core.provider import Provider, find_provider
 from core.secrets import ApiKey, Keyring, find_api_key, system_keyring
 
 if TYPE_CHECKING:
+    from core.fallback import FallbackModel
     from core.messages import JsonValue
-    from core.model_openai import OpenAIModel
 
 USUAL_KEY = "OPENAI_API_KEY"
 ENVIRONMENT_ADDRESS = "OPENAI_BASE_URL"
 LEARNED_NAME = "learned_flags.json"
+_OWN = ("base_url", "provider", "api_key_env")
+"""What a stand-in may have of its own beside its name and window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,19 @@ class ModelChoice:
     key: ApiKey
     key_name: str
     """Variable the key is looked for in first."""
+    settings: ModelSettings
+    """Name and limits of the model."""
+
+    @property
+    def problem(self) -> ConfigError | None:
+        """Why no run can work with it, None where nothing speaks against it."""
+        if self.key.value or self.provider.local:
+            return None
+        return ConfigError(
+            f"There is no key for {self.provider.label}.",
+            hint=f"Set {self.key_name}, or give --base-url for a server that needs none.",
+            code="no_key",
+        )
 
 
 def choose_model(
@@ -46,16 +63,52 @@ def choose_model(
     Raises:
         ConfigError: The provider does not exist, or the file with keys cannot be used.
     """
-    model = configuration.settings.model
+    usual = configuration.origin("model.base_url") == ENVIRONMENT_ADDRESS
+    return _chosen(configuration.settings.model, environment, keyring, usual_key=usual)
+
+
+def choose_fallbacks(
+    configuration: Configuration,
+    environment: Mapping[str, str] = os.environ,
+    keyring: Keyring | None = system_keyring,
+) -> list[ModelChoice]:
+    """Find the servers and keys of the models that stand in for the first one, in order, as `choose_model` does.
+
+    Raises:
+        ConfigError: A provider does not exist, or the file with keys cannot be used.
+    """
+    first = configuration.settings.model
+    usual = configuration.origin("model.base_url") == ENVIRONMENT_ADDRESS
+    found = []
+    for one in first.fallback:
+        changes: dict[str, object] = {"name": one.name, "context_window": one.context_window}
+        elsewhere = bool(one.base_url)
+        if elsewhere:
+            changes |= {"base_url": one.base_url, "provider": "", "api_key_env": ""}
+        changes |= {key: getattr(one, key) for key in _OWN if getattr(one, key)}
+        settings = first.model_copy(update=changes)
+        found.append(_chosen(settings, environment, keyring, usual_key=usual and not elsewhere))
+    return found
+
+
+def _chosen(
+    model: ModelSettings,
+    environment: Mapping[str, str],
+    keyring: Keyring | None,
+    *,
+    usual_key: bool,
+) -> ModelChoice:
     base_url = model.base_url or OPENAI_BASE_URL
     provider = find_provider(base_url, model.provider)
     names = [model.api_key_env or provider.key_env or USUAL_KEY]
-    if configuration.origin("model.base_url") == ENVIRONMENT_ADDRESS and not model.api_key_env:
+    if usual_key and not model.api_key_env:
         names.append(USUAL_KEY)
     asked = None if provider.local else keyring
     found = (find_api_key(name, config_dir(environment), environment, asked) for name in names)
     key = next((one for one in found if one.value), ApiKey(value="", origin=""))
-    return ModelChoice(base_url=base_url, provider=provider, key=key, key_name=names[0])
+    return ModelChoice(
+        base_url=base_url, provider=provider, key=key, key_name=names[0], settings=model
+    )
 
 
 def check_model(configuration: Configuration, choice: ModelChoice) -> None:
@@ -70,12 +123,8 @@ def check_model(configuration: Configuration, choice: ModelChoice) -> None:
             hint="Set HANDRAIL_MODEL or give --model; for a server of your own also OPENAI_BASE_URL or --base-url.",
             code="no_model",
         )
-    if not choice.key.value and not choice.provider.local:
-        raise ConfigError(
-            f"There is no key for {choice.provider.label}.",
-            hint=f"Set {choice.key_name}, or give --base-url for a server that needs none.",
-            code="no_key",
-        )
+    if choice.problem is not None:
+        raise choice.problem
 
 
 def price_of(configuration: Configuration) -> Price | None:
@@ -97,23 +146,40 @@ def price_line(model: str, price: Price | None) -> str:
     return f'unknown; a limit of money cannot be kept without it: set it under [prices."{model}"]'
 
 
-def built_model(configuration: Configuration, choice: ModelChoice) -> "OpenAIModel":
-    """Return the model; nothing is sent yet.
+def learned_store() -> FileFlagStore:
+    """Return what keeps the flags that servers taught us."""
+    return FileFlagStore(state_dir() / LEARNED_NAME)
+
+
+def built_model(configuration: Configuration, choice: ModelChoice) -> "FallbackModel":
+    """Return the model with those that stand in for it; nothing is sent yet.
+
+    A stand-in without its key is left out, and named in `left_out`.
 
     Raises:
-        ConfigError: The provider does not exist.
+        ConfigError: A provider does not exist.
     """
-    from core.chat.learned_flags import FileFlagStore
+    from core.fallback import FallbackModel, SwitchingCounter
     from core.model_openai import OpenAIModel
 
-    return OpenAIModel(
-        options_of(configuration, choice), learned=FileFlagStore(state_dir() / LEARNED_NAME)
-    )
+    others = choose_fallbacks(configuration)
+    counter, store = SwitchingCounter(), learned_store()
+    models = [
+        OpenAIModel(options_of(configuration, one), learned=store, counter=counter)
+        for one in (choice, *others)
+        if one is choice or one.problem is None
+    ]
+    left_out = [
+        ConfigError(f"{one.settings.name} cannot stand in: {problem.message}", hint=problem.hint)
+        for one in others
+        if (problem := one.problem) is not None
+    ]
+    return FallbackModel(models, counter, left_out)
 
 
 def options_of(configuration: Configuration, choice: ModelChoice) -> ModelOptions:
     """Return what the model layer needs to know."""
-    model = configuration.settings.model
+    model = choice.settings
     options = model_options(
         model.name,
         choice.base_url,
@@ -126,5 +192,5 @@ def options_of(configuration: Configuration, choice: ModelChoice) -> ModelOption
     if model.temperature is not None:
         parameters["temperature"] = model.temperature
     if model.max_output_tokens:
-        parameters[choice.provider.flags.max_tokens_field] = model.max_output_tokens
+        parameters[options.provider.flags.max_tokens_field] = model.max_output_tokens
     return replace(options, key_env=choice.key_name, parameters=parameters)

@@ -15,7 +15,7 @@ from core.config_load import Configuration
 from core.errors import ConfigError, SandboxError
 from core.event_log import SystemClock
 from core.events import NoticeRaised
-from core.model_openai import OpenAIModel
+from core.fallback import FallbackModel
 from core.ports import Model, Places, Tool
 from core.private_hosts import parse_private_host
 from core.profile import Profile, load_profile
@@ -165,6 +165,10 @@ def _read_mode_notice(problem: ConfigError) -> NoticeRaised:
     return NoticeRaised(level="error", text=problem.message, hint=hint, code=problem.code)
 
 
+def _left_out_notice(problem: ConfigError) -> NoticeRaised:
+    return NoticeRaised(level="warning", text=problem.message, hint=problem.hint, code="fallback")
+
+
 def offered_tools(
     tools: Sequence[Tool], profile: Profile, own: Sequence[Tool] = ()
 ) -> Sequence[Tool]:
@@ -245,7 +249,7 @@ class Wiring:
                 raise
         return await self._open(None)
 
-    async def _open(self, model: OpenAIModel | None) -> Session:
+    async def _open(self, model: FallbackModel | None) -> Session:
         guidance = Guidance(self._places.workspace)
         own = await asyncio.to_thread(_looked, guidance)
         made = assembled(
@@ -267,6 +271,8 @@ class Wiring:
             self._warming.append(asyncio.create_task(_brought_up(made.toolbox.sandbox)))
         if (problem := self._configuration.problem) is not None:
             session.log.append(_read_mode_notice(problem))
+        for left_out in model.left_out if model else ():
+            session.log.append(_left_out_notice(left_out))
         if model:
             guidance.tell(session, asks=self._on_screen, window=model.window)
         return session
@@ -275,7 +281,7 @@ class Wiring:
     def _names_sandbox(self) -> bool:
         return self._configuration.settings.sandbox.kind in ("docker", "local")
 
-    def _model(self) -> OpenAIModel:
+    def _model(self) -> FallbackModel:
         choice = choose_model(self._configuration)
         check_model(self._configuration, choice)
         return built_model(self._configuration, choice)

@@ -43,7 +43,7 @@ from tools.shell import Shell
 VERDICTS = {
     "browser": ("ask_strong", "R3"),
     "shell": ("allow", "R2"),
-    "python": ("allow", "R2"),
+    "python": ("allow", "R3"),  # as a rule of the person's may allow it
     "edit_file": ("allow", "R1"),
 }
 

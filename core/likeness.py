@@ -13,6 +13,7 @@ EXACT_ARGUMENTS: Final = frozenset({"old_str", "new_str", "file_text"})
 """Arguments in which a blank or a quotation mark is the point of the call."""
 SHORT_CHARS: Final = 80
 _HERE: Final = re.compile(r"""(?<![^\s"'=:(])(?:\./)+(?=[^\s/])""")
+_QUOTED_WORD: Final = re.compile(r'"([\w./@:+-]+)"')
 _VOLATILE: Final = re.compile(
     r"""
     # a date, and a time of that day
@@ -76,4 +77,4 @@ def _plain(text: str) -> str:
     lines = text.splitlines()
     if len(lines) > 1:
         return "\n".join(line.rstrip() for line in lines)
-    return _HERE.sub("", " ".join(text.split()))
+    return _HERE.sub("", _QUOTED_WORD.sub(r"\1", " ".join(text.split())))

@@ -65,7 +65,8 @@ class RunView:
             return "paused"
         if header.phase == "running":
             why = self._running_why(now_s)
-            return f"{why}, {header.circle}" if header.circle else why
+            has_room = header.circle and header.waits_for != "retry"
+            return f"{why}, {header.circle}" if has_room else why
         return f"run {header.last_reason.replace('_', ' ')}" if header.last_reason else header.phase
 
     def _running_why(self, now_s: float) -> str:
@@ -206,8 +207,9 @@ def _model_requested(view: RunView, record: Record, event: ev.ModelRequested) ->
 
 def _model_retried(view: RunView, record: Record, event: ev.ModelRetried) -> Parts:
     header.note_retry(view.header, record, event)
+    steps.list_retry(view.steps, record, event)
     conversation.reset_stream(view.conversation)
-    return frozenset({"header", "conversation"})
+    return frozenset({"header", "conversation", "steps"})
 
 
 def _model_told(

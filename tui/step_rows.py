@@ -91,6 +91,10 @@ def heading_row(columns: Sequence[Column], width_cells: int) -> Content:
 
 def step_row(row: "StepRow", columns: Sequence[Column], width_cells: int, now_s: float) -> Content:
     """Draw a row; `now_s` lets the time of what still runs grow."""
+    if row.is_note:
+        note = Content(f"     ! {safe_text(row.title, single_line=True)}").stylize("$text-warning")
+        note = note.truncate(width_cells, ellipsis=True)
+        return note.pad_right(max(width_cells - note.cell_length, 0))
     style = call_state(row.call)[1] if row.call else _MUTED
     cells = [
         (column.text(row, now_s), column.width_cells, style if column.title == "state" else _MUTED)
@@ -106,9 +110,6 @@ def _what(row: "StepRow") -> Content:
             (safe_text(row.call.name, single_line=True), "bold"),
             f" {arguments_short(row.call)}",
         )
-    if row.is_note:
-        note = safe_text(row.title, single_line=True)
-        return Content(f"     ! {note}").stylize("$text-warning")
     title = safe_text(row.title, single_line=True).strip("#*_ `").replace("**", "")
     if not row.step:
         return Content.assemble(("   > ", "bold $text-primary"), (title, "bold"))

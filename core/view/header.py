@@ -1,6 +1,7 @@
 """What the header line says: whose run it is, how far it got, and what it waits for."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,18 @@ from core.vocabulary import EndReason, Mode
 
 Phase = Literal["opening", "idle", "running", "paused"]
 """opening: no session yet · idle: no run · running · paused: the run waits at a step boundary."""
+
+_CAUSES: Mapping[str, str] = {
+    "rate_limited": "rate limited",
+    "server": "the server failed",
+    "model_unreachable": "not reachable",
+    "idle_timeout": "no answer in time",
+    "incomplete_stream": "the answer broke off",
+    "disconnect": "the answer broke off",
+    "corrupt_stream": "the answer was damaged",
+    "upstream_mid_stream": "the server failed",
+}
+"""Why a try failed, short enough for the header; the step log has the whole message."""
 
 
 @dataclass(slots=True)
@@ -133,7 +146,7 @@ def note_retry(header: HeaderView, record: Record, event: ModelRetried) -> None:
     header.waits_for = "retry"
     header.retry_at_mono_s = record.mono_s + event.wait_s
     header.retry_attempt, header.retry_limit = event.attempt, event.limit
-    header.retry_cause = event.error.message
+    header.retry_cause = _CAUSES.get(event.error.code, event.error.message)
 
 
 def retry_words(header: HeaderView, now_s: float) -> str:

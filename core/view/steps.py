@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from core.events import ModelReplied, RunStarted, StepEnded
+from core.events import ModelReplied, ModelRetried, RunStarted, StepEnded
 from core.record import Record
 from core.view.calls import CallsView, CallView
 
@@ -33,7 +33,7 @@ class StepRow:
     is_price_unknown: bool = False
     """The price of some request of the step is not known."""
     is_note: bool = False
-    """A remark on the step before it: `title` is all there is."""
+    """A remark on the step above: `title` is all there is."""
     own_revision: int = 0
 
     @property
@@ -109,7 +109,7 @@ def list_new_calls(steps: StepsView, record: Record, calls: CallsView, *call_ids
 
 
 def list_note(steps: StepsView, record: Record, text: str) -> None:
-    """Add a remark on the step that just ended."""
+    """Add a remark on the step above."""
     steps.rows.append(
         StepRow(
             record.n,
@@ -121,6 +121,12 @@ def list_note(steps: StepsView, record: Record, text: str) -> None:
             is_note=True,
         )
     )
+
+
+def list_retry(steps: StepsView, record: Record, event: ModelRetried) -> None:
+    """Add a remark on a request that failed and is sent again."""
+    of = f" of {event.limit}" if event.limit else ""
+    list_note(steps, record, f"try {event.attempt}{of} failed: {event.error.message}")
 
 
 def end_step(steps: StepsView, event: StepEnded) -> None:

@@ -16,6 +16,7 @@ def call(name: str = "shell", **arguments: object) -> ToolCall:
         ("cat ./src/a.py", "cat src/a.py"),
         ("././a.py", "a.py"),
         ("'a.py'", "a.py"),
+        ("cat 'a.py' -n", "cat a.py -n"),
         ("for x in y:\n    z", "for x in y:   \n    z\n"),
     ],
 )
@@ -27,6 +28,7 @@ def test_spelling_alone_makes_no_other_call(one: str, other: str) -> None:
     ("one", "other"),
     [
         ("ls -la", "ls -l"),
+        ("cat 'a b'", "cat a b"),
         ("cat ../a.py", "cat a.py"),
         ("cat a/./b", "cat a/b"),
         ("if x:\n  y\nz", "if x:\n  y\n  z"),

@@ -10,7 +10,8 @@ import pytest
 
 from core.decision import DecisionClosed
 from core.errors import ConfigError, ModelRefusedError
-from core.events import Event, RunEnded, ToolEnded
+from core.events import ErrorInfo, Event, ModelRetried, RunEnded, ToolEnded
+from core.guard_events import LoopNoticed
 from core.ports import Model, Places, Tool
 from core.record import Record
 from core.session import Session, SessionParts, SessionSettings
@@ -254,3 +255,26 @@ def test_the_text_form_prints_the_answer_alone_on_stdout(capfd: pytest.CaptureFi
     assert "\x1b" not in err
     assert "shell" in err
     assert "files  a.py" in err
+
+
+def test_the_text_form_tells_tries_circles_and_an_unknown_price(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    report = TextReport()
+    slow = ErrorInfo(code="rate_limited", message="Slow down.")
+    stopped = ErrorInfo(code="limit", message="Today's limit of $1.00 would be passed.")
+    events: tuple[Event, ...] = (
+        ModelRetried(error=slow, attempt=1, wait_s=7, limit=4),
+        LoopNoticed(stage="counted", what="shell ls", count=2, limit=3),
+        RunEnded(reason="limit", exit_code=3, limit="cost_per_day", error=stopped),
+    )
+    for n, event in enumerate(events, 1):
+        report.take(Record(n=n, at_utc="", mono_s=0, run_id="", step=1, event=event))
+    report.close()
+    out, err = capfd.readouterr()
+    assert out == ""
+    tried, counted, why, end = err.splitlines()
+    assert tried == "model  try 1 of 4 failed: Slow down. Waiting 7.0 s."
+    assert counted == "step 1  same call 2 of 3: shell ls"
+    assert why == "handrail: Today's limit of $1.00 would be passed."
+    assert "cost unknown" in end

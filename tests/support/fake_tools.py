@@ -24,7 +24,7 @@ class EchoTool:
     """Gives its text back."""
 
     description = "Gives the text back."
-    arguments = EchoArguments
+    arguments: type[EchoArguments] = EchoArguments
 
     def __init__(self, name: str = "echo", *, reads_only: bool = False) -> None:
         self.name = name

@@ -3,7 +3,8 @@
 import pytest
 
 from core.event_log import EventLog
-from core.events import RunPaused, StepStarted
+from core.events import ErrorInfo, ModelRequested, ModelRetried, RunPaused, StepEnded, StepStarted
+from core.guard_events import LoopNoticed
 from core.run_view import RunView, reduce_all
 from tests.support.fake_clock import FakeClock
 from tests.support.feed import Feed
@@ -80,3 +81,58 @@ def test_a_tour_is_labelled_on_every_screen(feed: Feed) -> None:
 def test_without_a_model_it_says_so(feed: Feed) -> None:
     feed.open(model="")
     assert "no model" in line(feed)
+
+
+def test_the_wait_for_a_retry_is_counted_down(feed: Feed) -> None:
+    feed.start("task")
+    slow = ErrorInfo(code="rate_limited", message="The model server asks us to slow down.")
+    feed.say(StepStarted(), ModelRetried(error=slow, attempt=1, wait_s=7.0, limit=5))
+    for later_s, left in (
+        (0.0, "in 7 s"),
+        (0.5, "in 7 s"),
+        (5.5, "in 2 s"),
+        (6.9, "in 1 s"),
+        (9.0, "now"),
+    ):
+        assert f"why: retrying {left} (2 of 5): rate limited" in line(feed, 200, later_s)
+    feed.say(ModelRequested(model="m", size_bytes=1, digest="d"))
+    assert "why: model answering" in line(feed, 200)
+
+
+def test_an_unknown_cause_is_told_in_the_words_of_the_error(feed: Feed) -> None:
+    feed.start("task")
+    feed.say(ModelRetried(error=ErrorInfo(code="new", message="It sneezed."), attempt=1, wait_s=0))
+    assert "why: retrying now (2): It sneezed." in line(feed)
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_the_countdown_is_seen_on_a_narrow_screen_too(feed: Feed, width: int) -> None:
+    feed.start("a task with a title that is rather long for the line")
+    slow = ErrorInfo(code="rate_limited", message="The model server asks us to slow down.")
+    feed.say(ModelRetried(error=slow, attempt=1, wait_s=7.0, limit=4))
+    assert "why: retrying in 7 s (2 of 4): " in line(feed, width)
+
+
+def test_the_counter_of_the_loop_guard_stands_until_the_next_step_ends(feed: Feed) -> None:
+    feed.start("task")
+    feed.step("hm")
+    feed.say(StepEnded(duration_s=1))
+    feed.say(LoopNoticed(stage="counted", what="shell ls", count=2, limit=3))
+    assert "why: between steps, same call 2 of 3" in line(feed)
+    feed.step("hm")
+    assert "same call 2 of 3" in line(feed)
+    feed.say(StepEnded(duration_s=1))
+    assert "same call" not in line(feed)
+
+
+def test_a_price_that_is_not_known_is_never_shown_as_nothing(feed: Feed) -> None:
+    feed.start("task")
+    assert "$" not in line(feed)
+    feed.step("hm", cost_usd=None)
+    assert "price unknown" in line(feed)
+    assert "$" not in line(feed)
+    feed.step("hm", cost_usd=0.25)
+    assert "$0.25+?/1.00" in line(feed)
+    feed.start("another")
+    feed.step("hm", cost_usd=0.0)
+    assert "$0.00/1.00" in line(feed)

@@ -5,13 +5,14 @@ ARGS ?=
 PYTHON ?=
 export PYTHON
 
-.PHONY: help run demo test setup check format bench lock clean
+.PHONY: help run demo test faults setup check format bench lock clean
 .NOTPARALLEL:
 
 help:
 	@echo "make run      set up what is missing, then open the app    WORKSPACE=DIR ARGS='...' PYTHON=NAME"
 	@echo "make demo     the scripted tour: needs no model and no key"
 	@echo "make test     set up the test tools too, then run the tests ARGS='-k name'"
+	@echo "make faults   every kill, cut, flip and chaos run, of which 'make test' takes a sample"
 	@echo "make setup    all that 'make test' needs; starts nothing"
 	@echo "make check    format, lint, types, import contracts"
 	@echo "make format   write the code in its one format"
@@ -33,6 +34,9 @@ setup:
 
 test: setup
 	@exec scripts/test.sh $(ARGS)
+
+faults: setup
+	@HANDRAIL_FAULTS=all exec scripts/test.sh --timeout=600 $$(grep -rl --include='test_*.py' support.exhaustive tests) $(ARGS)
 
 check:
 	@scripts/venv.sh dev

@@ -73,7 +73,9 @@ def _normal(value: JsonValue, name: str = "") -> JsonValue:
 
 def _plain(text: str) -> str:
     """Return a text without its accidents; blanks inside a text of several lines, such as code, are none."""
-    text = text.strip().replace("'", '"').strip('"')
+    text = text.strip().replace("'", '"')
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1]
     lines = text.splitlines()
     if len(lines) > 1:
         return "\n".join(line.rstrip() for line in lines)

@@ -5,11 +5,13 @@ import sys
 import time
 from typing import Protocol
 
+from core.chat.flag_words import learned_words
 from core.decision import DecisionClosed
 from core.errors import HandrailError
 from core.event_log import SystemClock
 from core.events import (
     ErrorInfo,
+    ModelAdapted,
     ModelRetried,
     NoticeRaised,
     RunEnded,
@@ -17,6 +19,7 @@ from core.events import (
     ToolProposed,
 )
 from core.guard_events import LoopNoticed
+from core.model_events import ModelDowngraded, ModelSwitched
 from core.record import Record
 from core.surroundings import BrowserChanged, SandboxChanged
 from tui.console import say, write_line
@@ -79,6 +82,8 @@ class JsonReport:
         event = record.event
         if isinstance(event, RunEnded) and event.error:
             say(error_line(event.error))
+        elif isinstance(event, ModelSwitched):
+            say(f"model  {event.line}")
         elif isinstance(event, NoticeRaised) and event.code == NOT_TRUSTED:
             say(f"{event.level}  {event.text} {event.hint}")
 
@@ -131,7 +136,7 @@ class TextReport:
             return f"step {record.step}  {event.line}"
         if isinstance(event, NoticeRaised):
             return f"{event.level}  {event.text} {event.hint}"
-        return surroundings_line(record)
+        return model_line(record) or surroundings_line(record)
 
     def _end(self, event: RunEnded) -> None:
         if event.answer:
@@ -155,6 +160,16 @@ def error_line(error: ErrorInfo) -> str:
 def shortened(text: str) -> str:
     """Return the head of a text that is too long for a line."""
     return text if len(text) <= SHOWN_ARGUMENTS else text[: SHOWN_ARGUMENTS - 1] + "…"
+
+
+def model_line(record: Record) -> str:
+    """Return a line on the model itself: another one answers, it can do less, its server was learned about."""
+    event = record.event
+    if isinstance(event, ModelSwitched | ModelDowngraded):
+        return f"model  {event.line}"
+    if isinstance(event, ModelAdapted):
+        return f"model  learned: {learned_words(event.flag)}."
+    return ""
 
 
 def surroundings_line(record: Record) -> str:

@@ -59,6 +59,18 @@ class FileFlagStore:
         with suppress(OSError):
             self._write(known)
 
+    def forget(self, base_url: str, model: str) -> int:
+        """Forget all of one server and model; return how many flags that were.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        known = self._read()
+        flags = known.pop(f"{base_url} {model}", {})
+        if flags:
+            self._write(known)
+        return len(flags)
+
     def _read(self) -> dict[str, dict[str, str]]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))

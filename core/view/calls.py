@@ -117,6 +117,8 @@ def hold_call(calls: CallsView, record: Record, event: DecisionOpened) -> None:
         return
     tool = event.prompt.tool if isinstance(event.prompt, ApprovalPrompt) else "ask_human"
     call = calls.get(record, event.prompt.call_id, tool)
+    if call.state == "ended":
+        return  # asked what became of it: it is over all the same
     calls.waiting[event.decision_id] = call.call_id
     calls.move(call, "waiting")
 

@@ -82,7 +82,7 @@ class Memory:
         if operation == "drop":
             return not self.stays(unit)
         if operation == "edit":
-            return bool(text.strip()) or isinstance(unit.head, AssistantMessage)
+            return bool(text.strip()) or unit.has_calls
         return not (operation == "pin" and unit.dropped)
 
     def can_summarise(self, unit: Unit) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from core.budget import Budget
 from core.context.builder import ContextBuilder
@@ -64,8 +65,9 @@ class Thinker:
         reason: CompactionReason = "window"
         while True:
             plan = self._plan(tools, nudge)
-            if not plan.fits and tools and await self._parts.compactor.make_room(plan, reason):
-                plan = self._plan(tools, nudge)
+            if not plan.fits and tools:  # last words, without tools, are about what there is
+                replan = partial(self._plan, tools, nudge)
+                plan = await self._parts.compactor.make_room(plan, replan, reason)
             try:
                 return await self._in_time(plan)
             except ModelStreamError as error:

@@ -65,6 +65,11 @@ class Unit:
         )
 
     @property
+    def has_calls(self) -> bool:
+        """Whether it is a reply with calls, which may have no text."""
+        return isinstance(self.head, AssistantMessage) and bool(self.head.calls)
+
+    @property
     def is_hidden(self) -> bool:
         """Whether no request holds it, however much room there is."""
         return (

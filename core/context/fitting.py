@@ -44,7 +44,8 @@ class Fitting:
                 old, self._order.scores(memory, [choices[index].unit for index in old]), strict=True
             )
         )
-        old.sort(key=lambda index: matters[index].score)
+        # a summary stands for many units, so it goes after all others
+        old.sort(key=lambda index: (choices[index].unit.role == "summary", matters[index].score))
         self._shorten(fitted, old, room_tokens, matters)
         self._leave_out(fitted, old, room_tokens, matters)
         self._shorten(fitted, sent[-NEWEST_KEPT:], room_tokens, {})

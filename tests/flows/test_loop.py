@@ -18,6 +18,7 @@ from core.events import ModelReplied, ToolEnded
 from core.messages import ModelReply, ModelRequest, ToolCall, ToolMessage, UserMessage
 from core.model_piece import ModelPiece
 from core.session import Session
+from core.stored_results import StoredResults
 from core.workspace import WorkspaceFiles
 from tests.support.fake_clock import FakeClock
 from tests.support.fake_tools import EchoTool, FailingTool
@@ -273,13 +274,18 @@ async def test_a_request_that_is_too_long_is_made_smaller_and_sent_once_more(
     model = ScriptedModel(
         *[call("echo", {"text": f"{number} {big}"}) for number in range(8)],
         ContextTooLongError("Too long."),
+        text("It was echoed."),
         text("fine"),
     )
-    session = Opening(tmp_path, model, [EchoTool()]).session()
+    opening = Opening(tmp_path, model, [EchoTool()])
+    opening.results = StoredResults(opening.folder, lambda: 1 << 20)
+    session = opening.session()
     assert (await session.run("The task")).answer == "fine"
-    sizes = [sum(len(message.text) for message in request.messages) for request in model.requests]
-    assert sizes[-1] < sizes[-2] * 0.75
-    assert model.requests[-1].messages[0].text == "The task"
+    refused, summary, last = model.requests[-3:]
+    assert last.plain_tokens < refused.plain_tokens * 0.75
+    assert last.messages[0].text == "The task"
+    assert "It was echoed." in last.messages[1].text
+    assert summary.tools == ()
     await session.close()
 
 

@@ -19,6 +19,12 @@ from core.tokens import TokenCounter
 TOOLS = (ToolSpec(name="shell", description="runs", parameters={"type": "object"}),)
 
 
+def replied(*call_ids: str, text: str = "") -> ModelReplied:
+    """A reply with these calls."""
+    calls = tuple(ToolCall(id=call_id, name="shell", arguments={}) for call_id in call_ids)
+    return ModelReplied(text=text, calls=calls)
+
+
 class Remembered:
     """A log and the memory made from it."""
 

@@ -163,7 +163,9 @@ def _place(path: Path, text: str, key: tuple[str, ...]) -> str:
 
 def _problem(error: ValidationError, path: Path, text: str) -> ConfigError:
     """Return the first mistake of a file with its line, and what is allowed there."""
-    first = error.errors(include_url=False)[0]
+    problems = error.errors(include_url=False)
+    unknown = (one for one in problems if one["type"] == "extra_forbidden")
+    first = next(unknown, problems[0])  # a slip of the pen explains what is missing
     key = tuple(str(part) for part in first["loc"])
     place, dotted = _place(path, text, key), ".".join(key)
     fields = ProfileFile.model_fields

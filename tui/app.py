@@ -114,7 +114,7 @@ class HandrailApp(AppKeys, App[None]):
         return MainScreen()
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        """Offer every key that works everywhere by name."""
+        """Offer every key that works everywhere by name, and the profiles."""
         for binding in (*MAIN_KEYS, *APP_KEYS):
             if binding.id == "app.palette":
                 continue
@@ -123,6 +123,9 @@ class HandrailApp(AppKeys, App[None]):
                 self.run_action, binding.action, self.main if binding in MAIN_KEYS else self
             )
             yield SystemCommand(f"{binding.description}: {binding.tooltip}", keys, act)
+        from tui.profile_choice import profile_commands  # off the start path
+
+        yield from profile_commands(self)
 
     def on_mount(self) -> None:
         """Open the session once the screen is painted."""

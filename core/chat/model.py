@@ -1,9 +1,7 @@
 """A model behind a chat completions API: builds requests, tries again where that helps, learns the server's ways."""
 
 import hashlib
-import json
-import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 from core.chat.attempt import Asking, Attempt, AttemptParts, Connection, FailedTryError
@@ -11,12 +9,12 @@ from core.chat.call_reading import CallIds
 from core.chat.connection import ConnectionFailedError
 from core.chat.failure import Failure
 from core.chat.flag_words import WINDOW
-from core.chat.json_shape import items_of, mapping_of, text_of
 from core.chat.learned_flags import FlagStore, MemoryFlagStore
 from core.chat.options import ModelOptions
 from core.chat.request_body import BodyBuilder, BuiltBody
 from core.chat.retry import RetryBudget
-from core.errors import ModelError, ModelRefusedError, ModelUnreachableError
+from core.chat.server_list import Entries, listed_models, with_hint
+from core.errors import ModelError, ModelRefusedError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
 from core.messages import AssistantMessage, ModelRequest, Usage
@@ -24,9 +22,6 @@ from core.model_piece import ModelPiece
 from core.ports import Clock
 from core.provider import ProviderFlags, with_learned
 from core.tokens import TokenCounter
-
-MAX_NAMES_SHOWN = 8
-"""Models of the server that are named when ours is not among them."""
 
 
 class ChatModel:
@@ -124,15 +119,18 @@ class ChatModel:
                 async for piece in pieces:
                     yield piece
 
-    async def model_entries(self) -> tuple[Mapping[str, object], ...]:
-        """Return what the server says of each model it offers, nothing where it does not tell."""
+    async def model_entries(self) -> Entries:
+        """Return what the server says of each model it offers, nothing where it does not tell; costs nothing.
+
+        Raises:
+            ModelUnreachableError: Nobody is there.
+            ModelRefusedError: The key is refused.
+        """
+        self._check_key()
         try:
-            answer = await self._connection.get("/models")
-            listed = mapping_of(json.loads(answer.text))
-        except (ConnectionFailedError, ValueError):
-            return ()
-        entries = (mapping_of(item) for item in items_of(listed.get("data")))
-        return tuple(entry for entry in entries if text_of(entry.get("id")))
+            return await listed_models(self._connection)
+        except ModelError as error:
+            raise await with_hint(error, self._options, self._connection) from error
 
     def _build(self, request: ModelRequest) -> BuiltBody:
         """Build the body once for a request, however often it is asked for."""
@@ -209,25 +207,7 @@ class ChatModel:
         try:
             return budget.after(failure)
         except ModelError as error:
-            raise await self._with_hint(error) from None
-
-    async def _with_hint(self, error: ModelError) -> ModelError:
-        options = self._options
-        message, hint = error.message, error.hint
-        if error.code == "auth":
-            verb = "Put a valid key into" if options.api_key else "No key is set: put one into"
-            hint = f"{verb} {options.key_env}."
-        elif error.code == "model_not_found" and options.lists_models:
-            names = [text_of(entry.get("id")) for entry in await self.model_entries()]
-            shown = ", ".join(names[:MAX_NAMES_SHOWN]) + (
-                ", ..." if len(names) > MAX_NAMES_SHOWN else ""
-            )
-            message = f"{message} (model {options.model!r})"
-            hint = f"It offers: {shown}." if names else "Check the model's name."
-        elif isinstance(error, ModelUnreachableError) and not hint:
-            message = f"{message.rstrip('.')} ({_without_login(options.base_url)})."
-            hint = options.provider.start_hint or "Check base_url and the network."
-        return type(error)(message, hint=hint, code=error.code)
+            raise await with_hint(error, self._options, self._connection) from None
 
     def _check_key(self) -> None:
         if not self._options.api_key.isascii() or not self._options.api_key.isprintable():
@@ -241,8 +221,3 @@ class ChatModel:
         for message in request.messages:
             if isinstance(message, AssistantMessage):
                 self._ids.reserve(call.id for call in message.calls)
-
-
-def _without_login(url: str) -> str:
-    """Return an address without the name and password that may stand in it."""
-    return re.sub(r"(?<=//)[^/?#]*@", "", url)

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from core.budget import Budget
 from core.decision import QuestionPrompt
 from core.dispatch import Dispatcher
-from core.errors import RunStopped
+from core.errors import ModelError, RunStopped
 from core.events import StepEnded, StepStarted
 from core.loop_guard import LoopGuard
 from core.messages import ModelReply, ToolCall, ToolResult, ToolSpec
@@ -239,10 +238,12 @@ class ToolCallAgent:
 
     async def _last_words(self, stopped: RunStopped) -> RunOutcome:
         """Ask once, without tools, for the best answer so far, if time and money are left for that."""
-        answer = ""
-        if stopped.reason != "minutes":
-            with suppress(RunStopped):  # then there is neither time nor money for last words
+        answer, message = "", stopped.message
+        try:
+            if stopped.reason != "minutes":
                 answer = (await self._parts.thinker.think((), LIMIT_NUDGE)).text
-        return RunOutcome(
-            reason="limit", limit=stopped.reason, message=stopped.message, answer=answer
-        )
+        except RunStopped:
+            pass  # there is neither time nor money for last words
+        except ModelError as error:
+            message = f"{message} No last answer: {error.message}"
+        return RunOutcome(reason="limit", limit=stopped.reason, message=message, answer=answer)

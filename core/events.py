@@ -108,6 +108,8 @@ class RunEnded:
     answer: str = ""
     files: tuple[str, ...] = ()
     """Workspace paths made or changed by the run and there on disk at its end."""
+    missing_files: tuple[str, ...] = ()
+    """Workspace paths the answer names that are not there."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     """None where the price is not known."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from core.agent import AgentParts, RunOutcome, ToolCallAgent
 from core.budget import Budget, Limits
 from core.changes import Look, changed, look
+from core.claims import missing_files
 from core.context.builder import ContextBuilder
 from core.context.compaction import Compactor
 from core.context.side_request import SideParts
@@ -216,14 +217,19 @@ class Run:
 
     async def _completed(self, ended: RunEnded) -> RunEnded:
         """Add what is known at the end of every run: files on disk, usage, cost."""
-        files = ended.files
+        files: tuple[str, ...] = ended.files
+        missing: tuple[str, ...] = ()
         if self._before or ended.reason in ("answered", "gave_up", "limit"):
             after = await asyncio.to_thread(look, self._parts.workspace)
             claimed = [path for path in ended.files if path in after]
             files = tuple(dict.fromkeys((*claimed, *changed(self._before, after))))
+            missing = await asyncio.to_thread(
+                missing_files, ended.answer, self._parts.workspace, self._before, after
+            )
         return replace(
             ended,
             files=files,
+            missing_files=missing,
             usage=self._budget.usage,
             cost_usd=self._budget.cost_usd,
             steps=self._budget.steps,

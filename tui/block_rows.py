@@ -202,6 +202,9 @@ def _result(block: "ResultBlock", look: Look) -> list[Content]:
         rows += [*([Content("")] if len(rows) > 1 else []), *_markdown(ended.answer, width)]
     for path in ended.files:
         rows += _hanging("+ ", "$text-success", _lines(path, width - 2))
+    for path in ended.missing_files:
+        text = f"{path}  named in the answer, not there"
+        rows += _hanging("? ", "$text-warning", _lines(text, width - 2))
     if block.failed_calls:
         count = block.failed_calls
         rows.append(

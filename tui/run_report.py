@@ -143,6 +143,8 @@ class TextReport:
             self._writer.write(safe_text(event.answer) if self._to_terminal else event.answer)
         if event.files:
             say(f"files  {', '.join(event.files)}")
+        if event.missing_files:
+            say(f"named in the answer, not there: {', '.join(event.missing_files)}")
         if event.error:
             say(error_line(event.error))
         cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"

@@ -172,6 +172,10 @@ class ModelRetried:
     wait_s: float
     limit: int = 0
     """Tries there may be for this answer; 0 where that is not known."""
+    usage: Usage = field(default_factory=Usage)
+    """What an answer that broke off is taken to have used; nothing for one that never began."""
+    cost_usd: float | None = 0.0
+    """Price of that; None where it is not known."""
     kind: Literal["model_retried"] = "model_retried"
 
 

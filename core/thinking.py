@@ -71,7 +71,7 @@ class Thinker:
             try:
                 return await self._in_time(plan)
             except ModelStreamError as error:
-                self._count_broken(error)
+                self._count_broken(plan, error)
             except ContextTooLongError as error:
                 self._shrink(plan, error)
                 reason = "overflow"
@@ -151,16 +151,26 @@ class Thinker:
             )
         )
 
-    def _count_broken(self, error: ModelStreamError) -> None:
+    def _count_broken(self, plan: Plan, error: ModelStreamError) -> None:
+        """Count an answer that broke off, and what it is taken to cost: the server counts it all the same."""
+        parts = self._parts
+        usage = Usage(input_tokens=plan.tokens, estimated=True)
+        cost_usd = parts.model.cost_usd(usage)
+        parts.budget.spend(usage, cost_usd)
         self._broken += 1
         if self._broken > MAX_BROKEN_STREAMS:
             self._fall_back(error)
             return
         info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
         retried = ModelRetried(
-            error=info, attempt=self._broken, wait_s=0.0, limit=MAX_BROKEN_STREAMS + 1
+            error=info,
+            attempt=self._broken,
+            wait_s=0.0,
+            limit=MAX_BROKEN_STREAMS + 1,
+            usage=usage,
+            cost_usd=cost_usd,
         )
-        self._parts.record(retried)
+        parts.record(retried)
 
     def _fall_back(self, error: ModelError) -> None:
         """Let the next model answer; the request to the one before has ended.

@@ -146,6 +146,8 @@ def note_retry(header: HeaderView, record: Record, event: ModelRetried) -> None:
     header.waits_for = "retry"
     header.retry_at_mono_s = record.mono_s + event.wait_s
     header.retry_attempt, header.retry_limit = event.attempt, event.limit
+    if event.usage.input_tokens:
+        add_usage(header, event.usage, event.cost_usd)
     header.retry_cause = _CAUSES.get(event.error.code, event.error.message)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from core.events import ModelReplied, ModelRetried, RunStarted, StepEnded
+from core.messages import Usage
 from core.record import Record
 from core.view.calls import CallsView, CallView
 
@@ -81,13 +82,7 @@ def note_step_reply(steps: StepsView, event: ModelReplied) -> None:
         return
     row.title = event.text.strip().partition("\n")[0] or row.title
     row.has_reply = True
-    row.input_tokens += event.usage.input_tokens
-    row.output_tokens += event.usage.output_tokens
-    row.is_estimated |= event.usage.estimated
-    if event.cost_usd is not None:
-        row.cost_usd = (row.cost_usd or 0.0) + event.cost_usd
-    row.is_price_unknown |= event.cost_usd is None
-    row.own_revision += 1
+    _add_usage(row, event.usage, event.cost_usd)
 
 
 def list_new_calls(steps: StepsView, record: Record, calls: CallsView, *call_ids: str) -> None:
@@ -127,6 +122,18 @@ def list_retry(steps: StepsView, record: Record, event: ModelRetried) -> None:
     """Add a remark on a request that failed and is sent again."""
     of = f" of {event.limit}" if event.limit else ""
     list_note(steps, record, f"try {event.attempt}{of} failed: {event.error.message}")
+    if steps.open_step is not None and event.usage.input_tokens:
+        _add_usage(steps.open_step, event.usage, event.cost_usd)
+
+
+def _add_usage(row: StepRow, usage: Usage, cost_usd: float | None) -> None:
+    row.input_tokens += usage.input_tokens
+    row.output_tokens += usage.output_tokens
+    row.is_estimated |= usage.estimated
+    if cost_usd is not None:
+        row.cost_usd = (row.cost_usd or 0.0) + cost_usd
+    row.is_price_unknown |= cost_usd is None
+    row.own_revision += 1
 
 
 def end_step(steps: StepsView, event: StepEnded) -> None:

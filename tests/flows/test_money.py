@@ -7,8 +7,10 @@ import pytest
 
 from core.agent import LIMIT_NUDGE
 from core.budget import Limits
-from core.events import NoticeRaised, ToolEnded
+from core.errors import ModelStreamError
+from core.events import ModelRetried, NoticeRaised, ToolEnded
 from core.messages import ModelReply, ModelRequest, Usage
+from core.run_view import RunView, reduce_all
 from core.session import Session
 from core.spending import FilePurse
 from tests.support.fake_clock import FakeClock
@@ -181,4 +183,19 @@ async def test_the_limit_of_a_tool_is_for_one_run(tmp_path: Path) -> None:
     await session.run("Go")
     await session.run("Again")
     assert echo.ran == ["0", "0"]
+    await session.close()
+
+
+async def test_an_answer_that_broke_off_is_paid_for_too(tmp_path: Path) -> None:
+    model = PricedModel(ModelStreamError("It broke."), replace(text("done"), usage=SPENT))
+    session = opening(tmp_path, model).session()
+    ended = await session.run("Go")
+    [retried] = [event for event in events_of(session) if isinstance(event, ModelRetried)]
+    assert retried.usage.estimated
+    assert retried.cost_usd
+    assert ended.cost_usd == pytest.approx(0.002 + retried.cost_usd)
+    view = RunView()
+    reduce_all(view, session.log.records)
+    assert view.header.cost_usd == pytest.approx(ended.cost_usd)
+    assert view.steps.rows[1].cost_usd == pytest.approx(ended.cost_usd)
     await session.close()

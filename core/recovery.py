@@ -36,6 +36,10 @@ ONLY_READ = (
     "No result: Handrail ended while this call ran. "
     "It changes nothing, so do it again if you still need it."
 )
+NOT_TAKEN_UP = "Not run: the run ended before this call."
+BROKEN_OFF = (
+    "The outcome of this call is unknown: the run ended while it ran. Look before you do it again."
+)
 HAPPENED, DID_NOT_HAPPEN, LOOK = "It happened", "It did not happen", "The model should look"
 """What the person can say of a call of unknown outcome."""
 MAX_SHOWN = 300
@@ -52,6 +56,21 @@ def close_open_ends(log: EventLog, workspace: Path) -> None:
         log.append(_end_of(call, ends, workspace))
     if ends.run:
         log.append(_cut_end(ends.run))
+
+
+def close_calls(log: EventLog, records: Sequence[Record]) -> None:
+    """Give each call of a run that is ending a result, whatever kept it from having one.
+
+    Args:
+        log: Takes the results.
+        records: Of the run so far.
+    """
+    ends = read_open_ends(records)
+    for call in ends.calls.values():
+        if call.id in ends.intents:
+            log.append(_ended(call, "unknown", BROKEN_OFF))
+        else:
+            log.append(_ended(call, "cancelled", NOT_TAKEN_UP))
 
 
 async def settle_unknown(log: EventLog, gate: Gate) -> None:

@@ -23,6 +23,7 @@ from core.gate import Gate
 from core.loop_guard import LoopGuard
 from core.memory import Memory
 from core.ports import Clock, Model, Tool
+from core.recovery import close_calls
 from core.run_control import RunControl
 from core.spending import Purse
 from core.stored_log import StoredLog
@@ -101,6 +102,7 @@ class Run:
         except Exception as error:  # noqa: BLE001 - boundary: the top of the run's task
             info = self._parts.explain_defect(error)
             ended = RunEnded(reason="failed", exit_code=EXIT_GAVE_UP, error=info)
+        close_calls(self._parts.log, self._parts.log.records[self._first_record :])
         ended = await self._undisturbed(ended)
         start_over(self._parts.model)
         self._tell_uncounted(ended)

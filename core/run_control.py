@@ -18,11 +18,19 @@ class RunControl:
         self._single_step = False
         self._steering: deque[str] = deque()
         self._edits: deque[MemoryEdited] = deque()
+        self._is_waiting = False
+        self.quiet = asyncio.Lock()
+        """Held while the model is asked something else between steps; the run waits for it."""
 
     @property
     def paused(self) -> bool:
         """Whether the run waits, or will wait at the next boundary."""
         return not self._go.is_set()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the run stands at a boundary, paused."""
+        return self._is_waiting and self.paused
 
     @property
     def steering(self) -> tuple[str, ...]:
@@ -58,8 +66,13 @@ class RunControl:
     async def boundary(self) -> None:
         """Wait while paused, then apply what was queued."""
         self.apply()
-        await self._go.wait()
-        self.apply()
+        self._is_waiting = True
+        try:
+            await self._go.wait()
+            async with self.quiet:
+                self.apply()
+        finally:
+            self._is_waiting = False
         if self._single_step:
             self._single_step = False
             self.pause()

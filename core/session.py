@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, get_args
 
 from core.budget import Limits
 from core.context.builder import ContextBuilder, ContextSettings
+from core.context.compaction import Compactor, summarisable
 from core.context.rows import NextRequest
+from core.context.side_request import SideParts
 from core.decision import DecisionOpened
 from core.dispatch import Judgement
 from core.errors import StoreError
@@ -25,7 +28,7 @@ from core.events import (
 from core.gate import REPLIES, Gate
 from core.journal import Journal, damage
 from core.memory import Memory
-from core.messages import JsonValue
+from core.messages import JsonValue, Usage
 from core.ports import Answer, CallFacts, Clock, Model, Places, Tool
 from core.record import Record
 from core.recovery import close_open_ends, settle_unknown
@@ -241,6 +244,31 @@ class Session:
             self.log.append(event)
         return True
 
+    async def compact(self, unit_ids: Sequence[str]) -> bool:
+        """Let a summary by the model stand for units; between runs, or while the run stands at a boundary, paused.
+
+        Args:
+            unit_ids: Those that may not be summarised are left as they are: the task, the plan, pins.
+
+        Returns:
+            Whether it does; where not, a record says why, unless nothing was asked.
+        """
+        self._context.build(self.memory, ())  # so that each unit is counted
+        units = summarisable(self.memory, unit_ids)
+        model, control = self._parts.model, self._control
+        is_busy = (self.running and not control.is_waiting) or control.quiet.locked()
+        if model is None or is_busy or not units:
+            return False
+        parts = SideParts(
+            model=model,
+            counter=self._context.counter,
+            record=self.log.append,
+            clock=self._parts.clock,
+            spend=self._spend,
+        )
+        async with control.quiet:
+            return await Compactor(parts, self.memory, self._context).summarise(units, "person")
+
     def next_request(self) -> NextRequest:
         """Return what would be sent to the model now; sends and changes nothing."""
         model = self._parts.model
@@ -291,15 +319,20 @@ class Session:
     def _offered(self) -> Sequence[Tool]:
         return [tool for tool in self._parts.tools if not tool.unavailable()]
 
-    def _judge(self, name: str, arguments: Mapping[str, JsonValue], facts: CallFacts) -> Judgement:
-        return self._parts.policy.judge(name, arguments, facts, self._mode)
+    def _spend(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count a request outside of runs."""
+        del usage
+        with suppress(StoreError):  # the next run says that it cannot be counted
+            self._parts.purse.add(cost_usd)
 
     def _new_run(self) -> Run:
         return Run(
             RunParts(
                 model=self._parts.model,
                 tools=self._offered,
-                judge=self._judge,
+                judge=lambda name, arguments, facts: self._parts.policy.judge(
+                    name, arguments, facts, self._mode
+                ),
                 memory=self.memory,
                 context=self._context,
                 gate=self.gate,

@@ -47,6 +47,13 @@ MEMORY_KEYS: tuple[Binding, ...] = (
     Binding("d", "drop", "Drop", id="memory.drop", tooltip="Leave the unit out, or bring it back"),
     Binding("p", "pin", "Pin", id="memory.pin", tooltip="Never leave the unit out, or let go"),
     Binding("i", "insert", "Note", id="memory.insert", tooltip="Add a note of yours at the end"),
+    Binding(
+        "m",
+        "summarise",
+        "Sum up",
+        id="memory.summarise",
+        tooltip="Let a summary by the model stand for all old units up to this one",
+    ),
     Binding("u", "undo", "Undo", id="memory.undo", tooltip="Take back the last change"),
     Binding(
         "U", "redo", "Redo", id="memory.redo", tooltip="Do again what was taken back", show=False

@@ -3,7 +3,7 @@
 Nothing is imported here at run time, so that the first paint waits for nothing of core.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -72,6 +72,10 @@ class SessionLike(Protocol):
 
     def edit_memory(self, operation: str, unit_id: str, text: str = "") -> bool:
         """Change what the model will see."""
+        ...
+
+    async def compact(self, unit_ids: Sequence[str]) -> bool:
+        """Let a summary by the model stand for units; False where that cannot be."""
         ...
 
     def next_request(self) -> "NextRequest":

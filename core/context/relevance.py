@@ -13,6 +13,8 @@ from core.unit import Unit
 
 RECENCY_WEIGHT = 0.5
 """The rest is for shared words: a unit of the middle that is about the task outlives a newer one that is not."""
+SHARED_AT_LEAST = 3
+"""Words a unit must share to count in full, where no other one shares more."""
 HEAD_CHARS, TAIL_CHARS = 4000, 2000
 """Looked at of each message."""
 _WORD = re.compile(r"[^\W_]{3,}")
@@ -47,9 +49,14 @@ class RelevanceOrder:
     def scores(self, memory: Memory, units: Sequence[Unit]) -> list[Relevance]:
         """Return how much each of `units`, oldest first, matters."""
         query = self.query(memory)
+        shared = [len(_terms(unit) & query) for unit in units]
+        most = max([*shared, SHARED_AT_LEAST])
         return [
-            _relevance(unit, query, (number + 1) / len(units), memory.steps)
-            for number, unit in enumerate(units)
+            Relevance(
+                RECENCY_WEIGHT * (number + 1) / len(units) + (1 - RECENCY_WEIGHT) * words / most,
+                _why(memory.steps - unit.born_step, words, len(query)),
+            )
+            for number, (unit, words) in enumerate(zip(units, shared, strict=True))
         ]
 
     def query(self, memory: Memory) -> frozenset[str]:
@@ -70,16 +77,14 @@ def _asking(memory: Memory) -> list[Unit]:
     return units
 
 
-def _relevance(unit: Unit, query: frozenset[str], recency: float, steps: int) -> Relevance:
+def _terms(unit: Unit) -> frozenset[str]:
     if unit.terms is None:
         unit.terms = frozenset().union(*(terms_of(_text(message)) for message in unit.messages()))
-    shared = len(unit.terms & query)
-    overlap = shared / len(query) if query else 0.0
-    score = RECENCY_WEIGHT * recency + (1 - RECENCY_WEIGHT) * overlap
-    age = steps - unit.born_step
-    return Relevance(
-        score, f"{age} step{'s' * (age != 1)} old, {shared} of {len(query)} words of the task in it"
-    )
+    return unit.terms
+
+
+def _why(age: int, shared: int, words: int) -> str:
+    return f"{age} step{'s' * (age != 1)} old, {shared} of {words} words of the task in it"
 
 
 def _text(message: Message) -> str:

@@ -23,9 +23,9 @@ class SideParts:
     clock: Clock
     spend: Callable[[Usage, float | None], None]
     """Told what was used, and its price, None where that is not known."""
-    check_price: Callable[[float | None], None]
+    check_price: Callable[[float | None], None] = lambda price: None
     """Raises RunStopped where the price must not be paid."""
-    left_s: Callable[[], float]
+    left_s: Callable[[], float] = lambda: math.inf
     """Seconds it may take; infinity for no limit."""
 
 

@@ -1,7 +1,7 @@
 """The whole app on a session double: a real log and gate, everything else recorded."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from textual.pilot import Pilot
@@ -81,6 +81,10 @@ class FakeSession:
 
     def edit_memory(self, operation: str, unit_id: str, text: str = "") -> bool:
         self.asked.append(f"memory {operation} {unit_id} {text}".strip())
+        return True
+
+    async def compact(self, unit_ids: Sequence[str]) -> bool:
+        self.asked.append(f"compact {' '.join(unit_ids)}")
         return True
 
     def next_request(self) -> NextRequest:

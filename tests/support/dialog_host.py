@@ -97,6 +97,10 @@ class DecidingSession:
         self.edits.append((operation, unit_id, text))
         return True
 
+    async def compact(self, unit_ids: Sequence[str]) -> bool:
+        self.asked_for.append(f"compact {' '.join(unit_ids)}")
+        return True
+
     def next_request(self) -> NextRequest:
         self.requests_asked += 1
         return self.request

@@ -273,3 +273,64 @@ async def test_without_a_model_the_pane_says_that_nothing_would_be_sent(tmp_path
         await press(pilot, "w", "w")
         assert "no model is configured" in str(pane.query_one("#memory-tabs", Static).content)
     await session.close()
+
+
+LONG = "words that take some room in the window of a model " * 20
+NOTES = "It was counted twice."
+
+
+async def test_the_old_units_up_to_the_cursor_are_summed_up_and_enter_shows_before_and_after(
+    tmp_path: Path,
+):
+    async with inspected(tmp_path, text(LONG), text(LONG), text("new"), text(NOTES)) as i:
+        for task in ("one", "two", "three"):
+            await i.session.run(task)
+        await i.refresh()
+        before = i.wire()
+        i.pane.rows_view.cursor_row = 5
+        await press(i.pilot, "m")
+        await i.pilot.app.workers.wait_for_complete()
+        await i.refresh()
+        assert NOTES in i.wire()
+        assert LONG.strip() not in i.wire()
+        assert "4 units summarised" in i.says("head")
+        assert "S4" in i.rows()[2].split()
+        assert [row.split()[4] for row in i.rows()[3:7]] == ["*s", "s", "*s", "s"]
+        i.pane.rows_view.cursor_row = 2
+        await press(i.pilot, "enter")
+        screen = i.pilot.app.screen
+        assert isinstance(screen, TextViewScreen)
+        shown = "\n".join(line.text for line in screen.lines_view.text.lines)
+        assert shown.index("after: the summary") < shown.index("before: 4 units")
+        assert LONG.strip() in shown
+        await press(i.pilot, "escape", "u")
+        await i.refresh()
+        assert i.wire() == before
+        await press(i.pilot, "U")
+        await i.refresh()
+        assert NOTES in i.wire()
+
+
+async def test_a_summary_is_not_made_of_nothing_nor_while_a_step_goes_on(tmp_path: Path):
+    async with inspected(tmp_path, text(LONG), text(LONG)) as i:
+        await i.session.run("one")
+        await i.session.run("two")
+        await i.refresh()
+        i.pane.rows_view.cursor_row = 2
+        await press(i.pilot, "m")
+        assert "nothing to sum up" in i.says("why")
+        assert len(i.model.sent) == 2
+
+
+async def test_what_must_stay_says_how_it_can_go(tmp_path: Path):
+    async with inspected(tmp_path, text("a")) as i:
+        await i.session.run("task")
+        await i.refresh()
+        i.pane.rows_view.cursor_row = 2
+        await press(i.pilot, "d")
+        assert "the task and the plan are in every request" in i.says("why")
+        i.pane.rows_view.cursor_row = 3
+        await press(i.pilot, "p")
+        await i.refresh()
+        await press(i.pilot, "d")
+        assert "p lets it go first" in i.says("why")

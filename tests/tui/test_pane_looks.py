@@ -24,22 +24,29 @@ FLAGS: dict[int, tuple[str, ...]] = {
     3: ("shortened",),
     5: ("dropped",),
     7: ("pinned", "edited"),
+    8: ("summary",),
+    9: ("summarised",),
+    10: ("summarised",),
 }
+
+
+ROLES = {0: "user", 4: "note", 6: "user", 8: "summary"}
 
 
 def _row(number: int) -> MemoryRow:
     flags = FLAGS.get(number, ())
     return MemoryRow(
         unit_id=f"u{number + 3}",
-        role="user" if number % 6 == 0 else "note" if number == 4 else "assistant",
+        role=ROLES.get(number, "assistant"),
         tokens=90 + number * 137,
         exact=number % 2 == 0,
         age=15 - number,
         flags=flags,
         first_line=f"-> shell {number}: 漢字 and a line that is longer than the room there is for it",
         text="",
-        sent=not {"left_out", "dropped"} & set(flags),
+        sent=not {"left_out", "dropped", "summarised"} & set(flags),
         why="fits the window",
+        stands_for=2 if "summary" in flags else 0,
     )
 
 

@@ -17,7 +17,6 @@ from tui.panes import memory_rows
 from tui.panes.memory_edits import MemoryEdits
 from tui.screens.edit_arguments import EditArgumentsScreen, EditResult
 from tui.screens.text_view import TextViewScreen
-from tui.shown_lines import text_lines
 from tui.widgets.line_view import RowList
 from tui.widgets.search_bar import SearchBar
 from tui.widgets.text_lines import TextLines
@@ -101,7 +100,7 @@ class MemoryPane(Vertical):
         row = self._row
         if row is not None:
             title = f"{row.role} {row.unit_id}"
-            self.app.push_screen(TextViewScreen(title, text_lines(row.text)))
+            self.app.push_screen(TextViewScreen(title, memory_rows.whole_lines(row)))
 
     @on(SearchBar.Sought)
     def seek(self, message: SearchBar.Sought) -> None:
@@ -113,7 +112,7 @@ class MemoryPane(Vertical):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what acts on a unit only where units are listed."""
-        return self._tab == "units" or action not in {"edit", "drop", "pin"}
+        return self._tab == "units" or action not in {"edit", "drop", "pin", "summarise"}
 
     def action_search(self) -> None:
         """Ask what to look for."""
@@ -175,6 +174,21 @@ class MemoryPane(Vertical):
                 self._say(self._edits.insert(text))
 
         self.app.push_screen(EditArgumentsScreen("a note to the agent", {"note": ""}), take)
+
+    def action_summarise(self) -> None:
+        """Let a summary stand for the old units up to the one under the cursor."""
+        units = memory_rows.units_up_to(self.request.rows, self.rows_view.cursor_row)
+        if len(units) < memory_rows.LEAST_SUMMARISED:
+            self._say("nothing to sum up here: go to a later unit, so that several lie before it")
+            return
+        tokens = sum(row.tokens for row in units)
+        self._say(f"the model sums up {len(units)} units, about {tokens:,} tokens ...")
+        ids = [row.unit_id for row in units]
+        self.run_worker(self._summarise(ids), group="summary", exit_on_error=False)
+
+    async def _summarise(self, unit_ids: list[str]) -> None:
+        if not await self._session.compact(unit_ids):
+            self._say("not summed up: " + memory_rows.why_no_summary(self._session.running))
 
     def action_undo(self) -> None:
         """Take back the last change made here."""

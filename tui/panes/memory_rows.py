@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from rich.cells import cell_len, set_cell_size
@@ -10,26 +11,38 @@ from textual.content import Content
 from core.context.rows import MemoryRow, NextRequest
 from core.view.memory import MemoryView
 from tui.safe_text import safe_text
-from tui.shown_lines import QUIET, text_lines
+from tui.shown_lines import HEADING, QUIET, text_lines
 from tui.widgets.folded_text import Line
 
 FLAG_LETTERS: Final = {
     "task": "*",
+    "plan": "*",
     "pinned": "P",
     "edited": "E",
-    "shortened": "S",
+    "summary": "S",
+    "shortened": "C",
     "left_out": "L",
     "dropped": "D",
+    "summarised": "s",
+    "unfit": "U",
 }
 """One letter a flag; the words are told for the row under the cursor."""
+LEAST_SUMMARISED: Final = 2
 COLUMNS: Final = "  #  role       tokens  age  flags  first line"
-ROLE_STYLES: Final = {"user": "$text-accent", "assistant": "$text-primary", "note": "$text-warning"}
+ROLE_STYLES: Final = {
+    "user": "$text-accent",
+    "assistant": "$text-primary",
+    "note": "$text-warning",
+    "summary": "$text-secondary",
+}
 
 
 def draw_row(number: int, row: MemoryRow, width_cells: int) -> Content:
     """Return one unit as a row: number, role, tokens, age, flags, first line."""
     tokens = f"{'' if row.exact else '~'}{row.tokens:,}"
     flags = "".join(FLAG_LETTERS.get(flag, "?") for flag in row.flags)
+    if row.stands_for:
+        flags = flags.replace("S", f"S{row.stands_for}")
     head = f"{number:>3}  {row.role:<9}  {tokens:>6}  {row.age:>3}  {flags:<5}  "
     room = max(width_cells - cell_len(head), 8)
     first = safe_text(row.first_line, single_line=True)
@@ -45,6 +58,8 @@ def draw_row(number: int, row: MemoryRow, width_cells: int) -> Content:
 def why_text(row: MemoryRow) -> str:
     """Say what the flags of a row mean, and why it is sent or not."""
     words = ", ".join(flag.replace("_", " ") for flag in row.flags)
+    if row.stands_for:
+        words = words.replace("summary", f"summary of {row.stands_for} units")
     state = "sent" if row.sent else "not sent"
     return f"{row.unit_id}: {words + '; ' if words else ''}{state}, {row.why}"
 
@@ -57,12 +72,46 @@ def head_text(request: NextRequest, memory: MemoryView, model: str) -> str:
     window = f"{request.window:,}" if request.window else "an unknown window"
     parts = [
         safe_text(model, single_line=True) or "no model",
-        f"~{request.tokens:,} of {window} tokens{share}",
+        f"{'' if request.is_exact else '~'}{request.tokens:,} of {window} tokens{share}",
         f"{sent} of {len(units)} units sent",
     ]
+    if memory.last_summary:
+        parts.append(safe_text(memory.last_summary, single_line=True))
     if memory.edits:
         parts.append(f"{memory.edits} edits, last: {safe_text(memory.last_edit, single_line=True)}")
     return "  ·  ".join(parts)
+
+
+def whole_lines(row: MemoryRow) -> list[Line]:
+    """Return the whole text of a row; of a summary what it is, then what it stands for."""
+    if not row.stands_for:
+        return text_lines(row.text)
+    return [
+        Line(f"after: the summary, {row.tokens:,} tokens", HEADING),
+        *text_lines(row.text),
+        Line(""),
+        Line(
+            f"before: {row.stands_for} units; u brings them back while that is the last change",
+            HEADING,
+        ),
+        *text_lines(row.original),
+    ]
+
+
+def units_up_to(rows: Sequence[MemoryRow], at: int) -> list[MemoryRow]:
+    """Return the units from the oldest to the row `at` that a summary may stand for."""
+    kept = {"plan", "pinned", "dropped", "summarised", "unfit"}
+    tasks = [row.unit_id for row in rows if "task" in row.flags]
+    return [
+        row
+        for row in rows[: at + 1]
+        if row.role in ROLE_STYLES and row.unit_id not in tasks[-1:] and not kept & set(row.flags)
+    ]
+
+
+def why_no_summary(running: bool) -> str:
+    """Say why no summary was asked for, or where the reason stands."""
+    return "pause the run first (F8)" if running else "the conversation says why"
 
 
 def body_text(body: bytes) -> str:

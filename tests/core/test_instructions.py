@@ -117,7 +117,8 @@ def test_a_long_text_is_cut_at_a_line_and_never_in_a_character() -> None:
 
 
 def test_a_skill_has_a_name_a_description_and_a_body() -> None:
-    text = '---\nname: "notes"\ndescription: >\n  Write notes,\n  briefly: 短く.\nallowed-tools:\n  - shell\n---\n# How\nDo.\n'
+    front = 'name: "notes"\ndescription: >\n  Write notes,\n  briefly: 短く.\nallowed-tools:\n  - shell\n'
+    text = f"---\n{front}---\n# How\nDo.\n"
     skill = parse_skill(skill_file(text), "workspace")
     assert (skill.name, skill.description) == ("notes", "Write notes, briefly: 短く.")
     assert skill.body == "# How\nDo."

@@ -83,7 +83,7 @@ async def greet(name: str, call: CallContext) -> dict[str, str]:
 
 
 async def test_a_class_is_a_tool_with_all_that_tools_can(tmp_path: Path) -> None:
-    source = '''
+    source = """
 from tools.base import CallContext, CallFacts, ToolArguments, ToolResult, TypedTool
 
 class Arguments(ToolArguments):
@@ -100,7 +100,7 @@ class Double(TypedTool[Arguments]):
 
     async def act(self, arguments: Arguments, context: CallContext) -> ToolResult:
         return ToolResult(output=str(arguments.n * 2))
-'''
+"""
     tool = only(loaded(tmp_path, double=source))
     assert (await tool.facts(tool.arguments.model_validate({"n": 3}))).title == "double 3"
     assert (await result(tool, n=3)).output == "6"

@@ -3,15 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from core.chat.options import OPENAI_BASE_URL
 from core.config_load import Configuration
-from core.errors import ConfigError
 from core.probe import LocalServer, find_local_servers
+from tui.findings_model import find_model
 from tui.fixes import install_chromium, use_server
-from tui.health import HealthRow, run_checks
+from tui.health import HealthRow, Patience, run_checks
 from tui.health_machine import chromium
 from tui.health_sandbox import sandbox_rows
-from tui.model_choice import ModelChoice, check_model, choose_model, price_of
 from tui.run_limits import spent_line
 from tui.session_port import Finding, Findings, OpenSession
 
@@ -35,38 +33,23 @@ async def look_around(configuration: Configuration, tour: OpenSession) -> Findin
         CHROMIUM: lambda: chromium(settings.browser.executable, enabled=settings.browser.enabled),
     }
     model, spent, servers, rows = await asyncio.gather(
-        asyncio.to_thread(_model, configuration),
+        find_model(configuration),
         asyncio.to_thread(_spent, configuration),
         find_local_servers(),
-        asyncio.to_thread(run_checks, checks, LOOK_DEADLINE_S),
+        asyncio.to_thread(run_checks, checks, Patience(deadline_s=LOOK_DEADLINE_S)),
     )
-    has_model = model.state == "ok"
-    found = _servers(servers, offered=not has_model)
+    found = _servers(servers, offered=not model.usable)
     return Findings(
-        rows=(model, *spent, *found, *map(_finding, rows)), has_model=has_model, tour=tour
+        rows=(model.finding, *spent, *found, *map(_finding, rows)),
+        has_model=model.usable,
+        tour=tour,
     )
-
-
-def _model(configuration: Configuration) -> Finding:
-    try:
-        choice = choose_model(configuration)
-        check_model(configuration, choice)
-    except ConfigError as error:
-        return Finding(name="Model", state="missing", text=error.message, fix=error.hint)
-    return Finding(name="Model", state="ok", text=_described(configuration, choice))
 
 
 def _spent(configuration: Configuration) -> Sequence[Finding]:
     """Return a row on what past runs cost, none where nothing was ever spent."""
     line = spent_line(configuration)
     return [Finding(name="Spent", state="ok", text=line)] if line else []
-
-
-def _described(configuration: Configuration, choice: ModelChoice) -> str:
-    where = "OpenAI" if choice.base_url == OPENAI_BASE_URL else choice.base_url
-    key = f", key from {choice.key.origin}" if choice.key.value else ", no key"
-    price = "" if price_of(configuration) else ", price unknown"
-    return f"{configuration.settings.model.name} at {where}{key}{price}"
 
 
 def _servers(servers: Sequence[LocalServer], *, offered: bool) -> Sequence[Finding]:

@@ -7,11 +7,14 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 DEADLINE_S = 8.0
-"""All checks together; `handrail doctor` promises 10 s."""
+"""All checks together; `handrail doctor` promises 10 s, unless a model is slow."""
+NEWS_S = 4.0
+"""After this it is said what is still waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,42 +37,77 @@ Check: TypeAlias = Callable[[], Sequence[HealthRow]]
 """Looks at one thing; may block; returns its rows in order."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long checks may take."""
+
+    deadline_s: float = DEADLINE_S
+    longer: Mapping[str, float] = field(default_factory=dict)
+    """Seconds for checks that may take longer, by name."""
+    waiting: Callable[[Sequence[str]], None] | None = None
+    """Told once, after a while, which checks are still waited for."""
+
+    def of(self, name: str) -> float:
+        """Return the seconds one check has."""
+        return self.longer.get(name, self.deadline_s)
+
+
 def run_checks(
     checks: Mapping[str, Check],
-    deadline_s: float = DEADLINE_S,
+    patience: Patience | None = None,
     needed: Collection[str] = (),
 ) -> list[HealthRow]:
     """Run all checks at once.
 
     Args:
         checks: By the name that their row has where they do not come back.
-        deadline_s: Seconds they have together.
+        patience: How long they may take.
         needed: Checks without whose part no run can work.
 
     Returns:
         The rows, in the order of the checks.
     """
+    patience = patience or Patience()
     done: queue.SimpleQueue[tuple[str, Sequence[HealthRow]]] = queue.SimpleQueue()
     for name, check in checks.items():
         thread = threading.Thread(
             target=_run, args=(name, check, done), name=f"check {name}", daemon=True
         )
         thread.start()
-    found: dict[str, Sequence[HealthRow]] = {}
-    end_s = time.monotonic() + deadline_s
-    while len(found) < len(checks) and (left_s := end_s - time.monotonic()) > 0:
-        try:
-            name, rows = done.get(timeout=left_s)
-        except queue.Empty:
-            break
-        found[name] = rows
-    missing = f"did not answer within {deadline_s:g} s"
+    found = _collected(done, list(checks), patience)
     return [
         row
         for name in checks
-        for row in found.get(name)
-        or [HealthRow(name=name, ok=False, needed=name in needed, detail=missing, returned=False)]
+        for row in found.get(name) or [_missing(name, patience.of(name), needed=name in needed)]
     ]
+
+
+def _collected(
+    done: "queue.SimpleQueue[tuple[str, Sequence[HealthRow]]]",
+    names: Sequence[str],
+    patience: Patience,
+) -> dict[str, Sequence[HealthRow]]:
+    """Take results until all are there or the last one waited for is out of time."""
+    found: dict[str, Sequence[HealthRow]] = {}
+    started_s = time.monotonic()
+    told = patience.waiting is None
+    while True:
+        past_s = time.monotonic() - started_s
+        open_names = [name for name in names if name not in found and patience.of(name) > past_s]
+        if not open_names:
+            return found
+        if not told and past_s >= NEWS_S and patience.waiting is not None:
+            told = True
+            patience.waiting(open_names)
+        until_s = max(map(patience.of, open_names))
+        with suppress(queue.Empty):
+            name, rows = done.get(timeout=max(0.01, (until_s if told else NEWS_S) - past_s))
+            found[name] = rows
+
+
+def _missing(name: str, limit_s: float, *, needed: bool) -> HealthRow:
+    detail = f"did not answer within {limit_s:g} s"
+    return HealthRow(name=name, ok=False, needed=needed, detail=detail, returned=False)
 
 
 def _run(

@@ -1,54 +1,134 @@
-"""Checks of the model: is one configured, does it answer, does it call tools, how much does it take in."""
+"""Checks of the model: is its server there, is the key taken, does it answer, call tools, see, how much fits in."""
 
 import asyncio
 from collections.abc import Sequence
 
+from core.chat.flag_words import learned_words
+from core.chat.options import ModelOptions
 from core.config_load import Configuration
-from core.errors import ConfigError, ModelError
-from core.probe import ModelFacts, probe_model
+from core.errors import ConfigError, ModelError, ModelUnreachableError
+from core.probe import LOCAL_FIRST_WORD_S, ModelFacts, probe_model
 from tui.health import HealthRow
-from tui.model_choice import check_model, choose_model, options_of, price_line
+from tui.model_choice import (
+    ModelChoice,
+    check_model,
+    choose_fallbacks,
+    choose_model,
+    learned_store,
+    options_of,
+    price_line,
+)
 
-MODEL, TOOLS, WINDOW, VISION, PRICE = "model", "tool calls", "context window", "vision", "price"
-PROBE_TIMEOUT_S = 6.0
+SERVER, KEY, MODEL, SPEED = "model server", "key", "model", "speed"
+TOOLS, WINDOW, VISION, PRICE = "tool calls", "context window", "vision", "price"
+LEARNED, STAND_IN = "learned", "stand-in"
+PATIENCE_S = LOCAL_FIRST_WORD_S + 10.0
+"""A model of one's own may take this long; all other checks are done long before."""
 
 
 def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
-    """Ask the model one short question and report what came of it."""
-    name = configuration.settings.model.name
+    """Ask the model one short question and report what came of it: a row for each thing a run needs of it."""
     try:
         choice = choose_model(configuration)
         check_model(configuration, choice)
         options = options_of(configuration, choice)
-        facts = asyncio.run(asyncio.wait_for(probe_model(options), PROBE_TIMEOUT_S))
-    except (ConfigError, ModelError) as error:
+        others = _stand_ins(configuration)
+    except ConfigError as error:
         return [HealthRow(name=MODEL, ok=False, needed=True, detail=error.message, hint=error.hint)]
-    except TimeoutError:
-        detail = f"{name} at {choice.base_url} did not answer within {PROBE_TIMEOUT_S:g} s"
-        return [HealthRow(name=MODEL, ok=False, needed=True, detail=detail)]
-    key = f", key from {choice.key.origin}" if choice.key.value else ", no key"
-    where = f"{name} at {choice.base_url} ({choice.provider.label}{key})"
+    try:
+        facts = asyncio.run(probe_model(options))
+    except ModelError as error:
+        return [*_failed(choice, options, error), *others]
+    where = _row(MODEL, options.model)
     price = HealthRow(
-        name=PRICE, ok=options.price is not None, detail=price_line(name, options.price)
+        name=PRICE, ok=options.price is not None, detail=price_line(options.model, options.price)
     )
-    return [HealthRow(name=MODEL, ok=True, needed=True, detail=where), *_abilities(facts), price]
+    slow = [HealthRow(name=SPEED, ok=False, detail=facts.speed_line)] if facts.speed_line else []
+    rows = [*_reached(choice, options), where, *slow, *_abilities(facts), price]
+    return [*rows, *_learned(options), *others]
+
+
+def forget_learned(configuration: Configuration) -> str:
+    """Forget what the servers of the models in the settings taught us; return a line on it.
+
+    Raises:
+        ConfigError: No server can be told from the settings, or the file cannot be written.
+    """
+    chosen = [choose_model(configuration), *choose_fallbacks(configuration)]
+    store = learned_store()
+    try:
+        count = sum(store.forget(one.base_url.rstrip("/"), one.settings.name) for one in chosen)
+    except OSError as error:
+        raise ConfigError(f"What was learned cannot be forgotten: {error.strerror}.") from error
+    names = ", ".join(one.settings.name or "no model" for one in chosen)
+    return f"Forgotten of {names}: {count} learned flag{'' if count == 1 else 's'}."
+
+
+def _row(name: str, detail: str) -> HealthRow:
+    return HealthRow(name=name, ok=True, needed=True, detail=detail)
+
+
+def _reached(choice: ModelChoice, options: ModelOptions) -> list[HealthRow]:
+    key = f"from {choice.key.origin}" if choice.key.value else "none, none is needed"
+    server = f"{choice.provider.label} answers at {options.base_url}"
+    return [_row(SERVER, server), _row(KEY, key)]
+
+
+def _failed(choice: ModelChoice, options: ModelOptions, error: ModelError) -> list[HealthRow]:
+    """Return the rows up to the one that failed; the model's own row always says whether a run would work."""
+    failed = HealthRow(name=MODEL, ok=False, needed=True, detail=error.message, hint=error.hint)
+    if isinstance(error, ModelUnreachableError):
+        what = f"{options.base_url} does not answer"
+        return [HealthRow(name=SERVER, ok=False, detail=what, hint=error.hint), failed]
+    server, key = _reached(choice, options)
+    if error.code == "auth":
+        return [server, HealthRow(name=KEY, ok=False, detail="refused", hint=error.hint), failed]
+    return [server, key, failed]
+
+
+def _learned(options: ModelOptions) -> list[HealthRow]:
+    flags = learned_store().load(options.base_url, options.model)
+    if not flags:
+        return []
+    words = "; ".join(learned_words(f"{name}={value}") for name, value in sorted(flags.items()))
+    return [HealthRow(name=LEARNED, ok=True, detail=f"{words} (doctor --forget forgets it)")]
+
+
+def _stand_ins(configuration: Configuration) -> list[HealthRow]:
+    """Return a row a model that stands in; they are not asked anything."""
+    rows = []
+    for one in choose_fallbacks(configuration):
+        where = f"{one.settings.name} at {one.base_url} ({one.provider.label})"
+        problem = one.problem
+        rows.append(
+            HealthRow(
+                name=STAND_IN,
+                ok=problem is None,
+                detail=f"{where}: {problem.message}" if problem else where,
+                hint=problem.hint if problem else "",
+            )
+        )
+    return rows
 
 
 def _abilities(facts: ModelFacts) -> Sequence[HealthRow]:
-    listed = facts.listed is not False
     others = ", ".join(facts.models[:8])
     rows = [
         HealthRow(
             name=TOOLS,
             ok=facts.tools is not False,
-            needed=True,
             detail=facts.tools_line,
-            hint="" if facts.tools is not False else "Choose a model that takes tools.",
+            hint="Choose a model that takes tools where you can.",
         ),
-        HealthRow(name=WINDOW, ok=facts.window > 0, detail=facts.window_line),
+        HealthRow(
+            name=WINDOW,
+            ok=facts.window > 0,
+            detail=facts.window_line,
+            hint="Set it: handrail config set model.context_window TOKENS.",
+        ),
         HealthRow(name=VISION, ok=facts.vision is not False, detail=facts.vision_line),
     ]
-    if not listed:
+    if facts.listed is False:
         detail = f"the server does not list {facts.model}; it lists: {others}"
         rows.append(HealthRow(name="model list", ok=False, detail=detail))
     return rows

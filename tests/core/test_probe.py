@@ -1,14 +1,17 @@
+import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.chat.options import model_options
-from core.errors import ModelRefusedError, ModelUnreachableError
-from core.probe import find_local_servers, probe_model
+from core.errors import ModelRefusedError, ModelStreamError, ModelUnreachableError
+from core.probe import find_local_servers, look_at_model, probe_model
 from core.small_http import fetch_json
 from tests.support.model_server import ModelServer, hang, http_error, raw, text
+from tests.support.model_turns import DONE, Pause, chunk
 
 
 def options(server: ModelServer, provider: str = "generic", model: str = "scripted") -> Any:
@@ -138,3 +141,55 @@ async def test_a_server_that_hangs_costs_only_its_time_limit() -> None:
         started_s = time.perf_counter()
         assert await fetch_json(f"{root}/x", timeout_s=0.2) is None
         assert time.perf_counter() - started_s < 2
+
+
+async def test_a_slow_model_is_usable_and_called_slow() -> None:
+    turn = raw(Pause(0.2), chunk({"role": "assistant", "content": "ok"}, "stop"), DONE)
+    async with ModelServer([turn]) as server:
+        facts = await probe_model(options(server, "llama_cpp"), slow_s=0.1)
+    assert facts.first_word_s is not None
+    assert facts.first_word_s >= 0.2
+    assert "answers slowly" in facts.speed_line
+
+
+async def test_a_local_model_that_says_nothing_in_time_is_slow_and_not_unusable() -> None:
+    async with ModelServer([hang()]) as server:
+        patient = options(server, "ollama")
+        limits = replace(patient.time_outs, first_token_s=0.2)
+        facts = await probe_model(replace(patient, time_outs=limits))
+        await asyncio.wait_for(server.gone.wait(), 5)
+    assert facts.first_word_s is None
+    assert "no word within 0.2 s" in facts.speed_line
+
+
+async def test_a_model_elsewhere_that_says_nothing_in_time_cannot_be_used() -> None:
+    async with ModelServer([hang()]) as server:
+        elsewhere = options(server, "openai")
+        limits = replace(elsewhere.time_outs, first_token_s=0.2)
+        with pytest.raises(ModelStreamError):
+            await probe_model(replace(elsewhere, time_outs=limits))
+
+
+async def test_a_probe_that_is_cancelled_lets_the_server_go() -> None:
+    async with ModelServer([hang("o")]) as server:
+        probing = asyncio.create_task(probe_model(options(server, "ollama")))
+        await server.answering.wait()
+        probing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await probing
+        await asyncio.wait_for(server.gone.wait(), 5)
+
+
+async def test_to_look_at_a_model_asks_it_nothing() -> None:
+    async with ModelServer([], models=["scripted"]) as server:
+        facts = await look_at_model(options(server))
+        assert server.requests == []
+    assert facts.listed is True
+    assert facts.first_word_s is None
+
+
+async def test_the_one_question_is_small() -> None:
+    async with ModelServer([text("ok")]) as server:
+        await probe_model(options(server))
+    assert len(server.requests) == 1
+    assert len(server.requests[0].body) < 600

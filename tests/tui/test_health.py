@@ -2,7 +2,7 @@ import threading
 import time
 from pathlib import Path
 
-from tui.health import HealthRow, run_checks
+from tui.health import HealthRow, Patience, run_checks
 from tui.health_machine import installation, program_output, workspace
 
 
@@ -32,7 +32,7 @@ def test_a_check_that_hangs_costs_its_row_only() -> None:
         return []
 
     started_s = time.monotonic()
-    rows = run_checks({"engine": hangs, "b": lambda: [row("b")]}, deadline_s=0.3)
+    rows = run_checks({"engine": hangs, "b": lambda: [row("b")]}, Patience(deadline_s=0.3))
     stop.set()
     assert time.monotonic() - started_s < 5
     assert [(one.name, one.ok) for one in rows] == [("engine", False), ("b", True)]

@@ -10,12 +10,12 @@ from pathlib import Path
 from core.config_load import Configuration, load_or_excuse
 from core.errors import ConfigError
 from tui.arguments import OneLineParser, common_overrides
-from tui.console import print_object, tell
+from tui.console import print_object, say, tell
 from tui.exits import ANSWERED, GAVE_UP
-from tui.health import Check, HealthRow, run_checks
+from tui.health import Check, HealthRow, Patience, run_checks
 from tui.health_extensions import OWN, own_tools
 from tui.health_machine import chromium, installation, terminal, workspace
-from tui.health_model import MODEL, model_rows
+from tui.health_model import MODEL, PATIENCE_S, forget_learned, model_rows
 from tui.health_sandbox import ENGINE, sandbox_rows
 
 HELP = "say what works on this machine, and what to do about the rest"
@@ -24,14 +24,19 @@ HELP = "say what works on this machine, and what to do about the rest"
 def add_arguments(parser: OneLineParser) -> None:
     """Add the form of the output."""
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument(
+        "--forget", action="store_true", help="first forget what was learned of the model's server"
+    )
 
 
 def run(options: Namespace) -> int:
     """Look at everything and print a row a part; leaves at once, whatever still hangs."""
     configuration, rows = _settings(options)
-    rows += run_checks(
-        _checks(configuration, Path(options.workspace).expanduser().absolute()), needed=(MODEL,)
-    )
+    if options.forget:
+        say(forget_learned(configuration))
+    patience = Patience(longer={MODEL: PATIENCE_S}, waiting=_tell_waiting)
+    folder = Path(options.workspace).expanduser().absolute()
+    rows += run_checks(_checks(configuration, folder), patience, needed=(MODEL,))
     ok = all(row.ok for row in rows if row.needed)
     if options.json:
         print_object({"ok": ok, "rows": [_fields(row) for row in rows]})
@@ -43,6 +48,14 @@ def run(options: Namespace) -> int:
     if any(not row.returned for row in rows):
         os._exit(code)
     return code
+
+
+def _tell_waiting(names: Sequence[str]) -> None:
+    """Say what takes so long."""
+    hint = (
+        " A model that is loaded first can take a minute; Ctrl-C stops." if MODEL in names else ""
+    )
+    say(f"Still waiting for: {', '.join(names)}.{hint}")
 
 
 def _settings(options: Namespace) -> tuple[Configuration, list[HealthRow]]:

@@ -13,6 +13,7 @@ from core.changes import Look, changed, look
 from core.claims import missing_files
 from core.context.builder import ContextBuilder
 from core.context.compaction import Compactor
+from core.context.scoring import RelevanceFilter
 from core.context.side_request import SideParts
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
@@ -66,6 +67,8 @@ class RunParts:
     """Told what is spent, knows what was spent today."""
     clock: Clock
     workspace: Path
+    relevance_threshold: float
+    """Old units a model finds less relevant are left out; 0: none is asked."""
     prepare: Callable[[], Awaitable[float | None]] | None
     """Awaited before tools are offered; gives the seconds a person was waited for, which are no time of the run."""
     explain_defect: ExplainDefect
@@ -136,7 +139,10 @@ class Run:
                 budget=self._budget,
                 record=record,
                 clock=parts.clock,
-                compactor=self._compactor(model),
+                compactor=Compactor(self._side(model), parts.memory, parts.context),
+                relevance=RelevanceFilter(
+                    self._side(model), parts.memory, parts.relevance_threshold
+                ),
             )
         )
         dispatching = DispatchParts(
@@ -167,9 +173,9 @@ class Run:
             )
         )
 
-    def _compactor(self, model: Model) -> Compactor:
+    def _side(self, model: Model) -> SideParts:
         parts = self._parts
-        side = SideParts(
+        return SideParts(
             model=model,
             counter=parts.context.counter,
             record=parts.log.append,
@@ -178,7 +184,6 @@ class Run:
             check_price=self._budget.check_price,
             left_s=lambda: self._budget.left_s,
         )
-        return Compactor(side, parts.memory, parts.context)
 
     def _page_url(self) -> str:
         """Return the page the browser showed last in this run, "" for none."""

@@ -344,6 +344,7 @@ class Session:
                 purse=self._parts.purse,
                 clock=self._parts.clock,
                 workspace=self.places.workspace,
+                relevance_threshold=self._parts.settings.relevance_threshold,
                 prepare=self._parts.prepare,
                 explain_defect=self._parts.explain_defect,
             )

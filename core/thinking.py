@@ -10,6 +10,7 @@ from core.budget import Budget
 from core.context.builder import ContextBuilder
 from core.context.compaction import Compactor
 from core.context.plan import Plan
+from core.context.scoring import RelevanceFilter
 from core.errors import ContextTooLongError, ModelError, ModelStreamError
 from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
 from core.fallback import fall_back
@@ -41,6 +42,8 @@ class ThinkerParts:
     clock: Clock
     compactor: Compactor
     """Makes room by summaries."""
+    relevance: RelevanceFilter
+    """Has old units scored where the profile wants it."""
 
 
 class Thinker:
@@ -63,6 +66,8 @@ class Thinker:
             RunStopped: The time of the run is up, or it would cost more than a limit allows.
         """
         reason: CompactionReason = "window"
+        if tools:
+            await self._parts.relevance.look()
         while True:
             plan = self._plan(tools, nudge)
             if not plan.fits and tools:  # last words, without tools, are about what there is

@@ -9,7 +9,7 @@ import pytest
 from core.budget import Limits
 from core.events import ModelReplied, ToolEnded
 from core.messages import ModelRequest
-from core.ports import ModelPiece
+from core.model_piece import ModelPiece
 from tests.faults.invariants import broken_invariants
 from tests.support.fake_tools import EchoTool
 from tests.support.opened import Opening, events_of

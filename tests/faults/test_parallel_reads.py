@@ -59,6 +59,10 @@ def group() -> ModelReply:
     return ModelReply(outcome="tool_calls", calls=calls)
 
 
+async def begun(session: Session) -> None:
+    await until(session.log, lambda: session.log.step == 1)
+
+
 def results_of(session: Session) -> Sequence[ToolEnded]:
     return [event for event in events_of(session) if isinstance(event, ToolEnded)]
 
@@ -73,7 +77,7 @@ async def test_an_interrupt_at_any_moment_of_a_group_leaves_no_call_without_a_re
         model = ScriptedModel(group(), text("done"), text("and now"))
         session = Opening(folder, model, [SlowTool()]).session()
         running = asyncio.create_task(session.run("Read them"))
-        await until(session.log, lambda now=session: now.log.step == 1)
+        await begun(session)
         for _ in range(point):
             await asyncio.sleep(0)
         session.interrupt()

@@ -13,6 +13,7 @@ from core.journal import FILE_NAME, Journal, read_journal
 from core.record import Record
 from core.session import Session
 from core.stored_log import SYNC_DELAY_S, SYNC_NOW
+from core.vocabulary import Mode
 from tests.faults.worked import plan_session
 from tests.support.exhaustive import count
 
@@ -72,7 +73,7 @@ class Person:
 
     def take(self, record: Record) -> None:
         if isinstance(record.event, StepStarted) and record.step in (3, 8):
-            mode = "auto" if record.step == 3 else "ask"
+            mode: Mode = "auto" if record.step == 3 else "ask"
             loop = asyncio.get_running_loop()
             loop.call_soon(self._session.set_mode, mode)
             unit_id = self._session.memory.units[0].unit_id

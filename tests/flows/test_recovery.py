@@ -49,6 +49,10 @@ def result_of(session: Session) -> ToolEnded:
     return ended
 
 
+async def asked_of(session: Session) -> None:
+    await until(session.log, lambda: session.gate.open)
+
+
 def opening(tmp_path: Path, *replies: str) -> Opening:
     return Opening(tmp_path, ScriptedModel(*map(text, replies)))
 
@@ -163,7 +167,7 @@ async def test_an_unanswered_question_is_asked_again_under_another_id_until_a_ru
     asked: list[str] = []
     for _ in range(2):
         session = opening(tmp_path).session()
-        await until(session.log, lambda now=session: now.gate.open)
+        await asked_of(session)
         asked += session.gate.open
         await session.close()
         closed = [event for event in events_of(session) if isinstance(event, DecisionClosed)]

@@ -51,6 +51,14 @@ class Image:
     """Pixels, 0 where unknown."""
     sha256: str = ""
     """Hex digest of the file."""
+    shows: str = ""
+    """What it shows in a few words, for models that see no pictures; "" for its file name."""
+
+    def in_words(self) -> str:
+        """Return what stands in for it where it cannot be seen: what it shows, and how large it is."""
+        size = f", {self.width}x{self.height} pixels" if self.width and self.height else ""
+        what = self.shows or self.path.rpartition("/")[2]
+        return f"[image not shown, this model sees none: {what}{size}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +179,31 @@ class ToolMessage:
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
+def pictures_of(message: Message) -> tuple[Image, ...]:
+    """Return the pictures of a message."""
+    return () if isinstance(message, AssistantMessage) else message.images
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolForm:
+    """One plain way to use a tool, for models that cannot handle all its arguments."""
+
+    name: str
+    """What the model calls it."""
+    description: str
+    """One short line."""
+    fields: Mapping[str, str]
+    """Argument of the tool by the name the model uses; all of them are required."""
+    fixed: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Arguments that go without saying."""
+    needs_address: bool = False
+    """Of no use before a web address is known."""
+    changes: str = ""
+    """The argument that names the file it changes, "" where it changes none."""
+    ends: bool = False
+    """It ends the run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
     """A tool as a model is told of it."""
@@ -179,6 +212,8 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, JsonValue]
     """JSON schema of the arguments object."""
+    forms: tuple[ToolForm, ...] | None = None
+    """Plain ways to use it; None: its required arguments, under its own name; empty: not offered step by step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

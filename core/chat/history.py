@@ -23,15 +23,20 @@ MAX_IMAGE_BYTES = 20 << 20
 LOST_PICTURE = "[image left out: its file is gone or too large]"
 
 
-def write_history(request: ModelRequest) -> list[WireMessage]:
-    """Return the messages of a request, the system message first."""
+def write_history(request: ModelRequest, *, pictures: bool = True) -> list[WireMessage]:
+    """Return the messages of a request, the system message first.
+
+    Args:
+        request: What to ask.
+        pictures: False: what they show is said in words, and no file is read.
+    """
     system: list[WireMessage] = (
         [{"role": "system", "content": request.system}] if request.system else []
     )
-    return [*system, *(_written(message) for message in request.messages)]
+    return [*system, *(_written(message, pictures=pictures) for message in request.messages)]
 
 
-def _written(message: Message) -> WireMessage:
+def _written(message: Message, *, pictures: bool) -> WireMessage:
     if isinstance(message, AssistantMessage):
         made: WireMessage = {**message.carry, "role": "assistant", "content": message.text}
         if message.reasoning:
@@ -40,9 +45,10 @@ def _written(message: Message) -> WireMessage:
             made["tool_calls"] = [_call(call) for call in message.calls]
         return made
     if isinstance(message, ToolMessage):
-        content = _content(message.text, message.images)
+        content = _content(message.text, message.images, pictures=pictures)
         return {"role": "tool", "tool_call_id": message.call_id, "content": content}
-    return {"role": "user", "content": _content(_user_text(message), message.images)}
+    content = _content(_user_text(message), message.images, pictures=pictures)
+    return {"role": "user", "content": content}
 
 
 def _user_text(message: UserMessage) -> str:
@@ -63,9 +69,11 @@ def _call(call: ToolCall) -> WireMessage:
     }
 
 
-def _content(text: str, images: Sequence[Image]) -> str | list[dict[str, Any]]:
+def _content(text: str, images: Sequence[Image], *, pictures: bool) -> str | list[dict[str, Any]]:
     if not images:
         return text
+    if not pictures:
+        return "\n".join(filter(None, (text, *(image.in_words() for image in images))))
     return [{"type": "text", "text": text}, *(_picture(image) for image in images)]
 
 

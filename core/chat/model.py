@@ -17,11 +17,12 @@ from core.chat.server_list import Entries, listed_models, with_hint
 from core.errors import ModelError, ModelRefusedError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
-from core.messages import AssistantMessage, ModelRequest, Usage
+from core.messages import AssistantMessage, ModelRequest, Usage, pictures_of
+from core.model_events import ModelDowngraded
 from core.model_piece import ModelPiece
 from core.ports import Clock
 from core.provider import ProviderFlags, with_learned
-from core.tokens import TokenCounter
+from core.tokens import TokenCounter, image_tokens
 
 
 class ChatModel:
@@ -53,6 +54,7 @@ class ChatModel:
         self._learned = dict(self._store.load(options.base_url, options.model))
         self._bodies = bodies or BodyBuilder(options.model, options.parameters)
         self._ids = CallIds()
+        self._told_blind = False
         self._built: tuple[ModelRequest, dict[str, str], BuiltBody] | None = None
         self.counter = counter or TokenCounter()
         """Estimates tokens for this model and learns from what the server reports."""
@@ -149,9 +151,12 @@ class ChatModel:
         Raises:
             ModelError: No other try can help.
         """
-        body = self._build(request).data
-        digest = hashlib.sha256(body).hexdigest()
-        yield ModelRequested(model=self.name, size_bytes=len(body), digest=digest)
+        built = self._build(request)
+        if built.pictures_in_words and not self._told_blind:
+            self._told_blind = True
+            yield ModelDowngraded(model=self.name, what="pictures")
+        digest = hashlib.sha256(built.data).hexdigest()
+        yield ModelRequested(model=self.name, size_bytes=len(built.data), digest=digest)
         attempt = self._attempt(request, budget)
         try:
             async with aclosing(attempt.pieces()) as pieces:
@@ -181,7 +186,7 @@ class ChatModel:
             body=self._build(request),
             flags=self.flags,
             learned=dict(self._learned),
-            estimate=self.counter.request(request),
+            estimate=self._estimate(request),
             window=self.window,
             connect_s=budget.connect_timeout_s(self._options.time_outs.connect_s),
         )
@@ -192,6 +197,15 @@ class ChatModel:
             told_window=lambda size: self._learn(WINDOW, str(size)),
         )
         return Attempt(parts, asking)
+
+    def _estimate(self, request: ModelRequest) -> int:
+        """Return our estimate of a request in tokens, without the pictures that are not sent."""
+        estimate = self.counter.request(request)
+        if self.flags.vision:
+            return estimate
+        pictures = [one for message in request.messages for one in pictures_of(message)]
+        left_out = sum(image_tokens(one.width, one.height) for one in pictures)
+        return max(1, estimate - self.counter.scaled(left_out))
 
     def _learn(self, flag: str, value: str) -> ModelAdapted:
         self._learned[flag] = value

@@ -10,7 +10,7 @@ from core.chat.json_shape import whole_text
 from core.chat.schema_subset import reduced_schema
 from core.chat.tool_names import ToolNames
 from core.chat.wire_messages import WireMessage, clean_messages
-from core.messages import JsonObject, ModelRequest, ToolSpec
+from core.messages import JsonObject, ModelRequest, ToolSpec, pictures_of
 from core.provider import ProviderFlags
 
 HistoryWriter = Callable[[ModelRequest], list[WireMessage]]
@@ -28,6 +28,8 @@ class BuiltBody:
     parameters: frozenset[str]
     """Top-level fields of the body."""
     has_images: bool
+    pictures_in_words: bool = False
+    """Pictures of the history are described, for the model sees none."""
 
 
 class BodyBuilder:
@@ -36,14 +38,14 @@ class BodyBuilder:
     Args:
         model: Its name on the server.
         parameters: Further request parameters the person has set, such as temperature.
-        history: Writes the messages; another one serves tests of odd histories.
+        history: Writes the messages in another way; serves tests of odd histories.
     """
 
     def __init__(
         self,
         model: str,
         parameters: JsonObject | None = None,
-        history: HistoryWriter = write_history,
+        history: HistoryWriter | None = None,
     ) -> None:
         self._model = model
         self._parameters = dict(parameters or {})
@@ -60,7 +62,12 @@ class BodyBuilder:
             learned: What was learned, by flag.
         """
         names = ToolNames(request.tools)
-        messages = clean_messages(self._history(request), flags, names)
+        written = (
+            self._history(request)
+            if self._history is not None
+            else write_history(request, pictures=flags.vision)
+        )
+        messages = clean_messages(written, flags, names)
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         if names.sent:
             body["tools"] = [_tool(name, spec, flags) for name, spec in names.sent]
@@ -71,7 +78,8 @@ class BodyBuilder:
         for name in flags.omit:
             body.pop(name, None)
         has_images = any(isinstance(message["content"], list) for message in messages)
-        return BuiltBody(_encoded(body), names, frozenset(body), has_images)
+        in_words = not flags.vision and any(pictures_of(message) for message in request.messages)
+        return BuiltBody(_encoded(body), names, frozenset(body), has_images, in_words)
 
     def _add_parameters(
         self,

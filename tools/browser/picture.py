@@ -2,11 +2,14 @@
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from core.errors import BrowserError
 from core.messages import Image
+from tools.browser.clean import clean_line
 from tools.browser.driver import VIEWPORT
 from tools.browser.faults import page_faults
 from tools.browser.tab import Tab
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 QUALITY = 60
 TIMEOUT_MS = 3000
+ADDRESS_CHARACTERS = 120
+"""As much of an address stands in the words for a picture."""
 HIDE_SECRETS = """
 input[autocomplete~="one-time-code" i], input[autocomplete~="current-password" i],
 input[autocomplete~="new-password" i], input[autocomplete*="cc-" i], input[name*="otp" i], input[id*="otp" i],
@@ -39,7 +44,14 @@ async def photograph(tab: Tab, folder: Path) -> Image | None:
         data = await _jpeg(tab.page)
     except page_faults():
         return None
-    return save_picture(data, folder / f"{tab.name}-{tab.snapshots:05d}.jpg")
+    picture = save_picture(data, folder / f"{tab.name}-{tab.snapshots:05d}.jpg")
+    return replace(picture, shows=f"the page described here, at {_place(tab.page.url)}")
+
+
+def _place(url: str) -> str:
+    """Return an address without its query; the title stays where the page's own words are marked as such."""
+    parts = urlsplit(url)
+    return clean_line(f"{parts.scheme}://{parts.hostname or ''}{parts.path}")[:ADDRESS_CHARACTERS]
 
 
 async def _jpeg(page: "Page") -> bytes:

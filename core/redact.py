@@ -5,7 +5,7 @@ Masking never touches command words, paths or hosts, so that a masked text still
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 MIN_SECRET: Final = 8
 """Shorter values are not masked: they would hide parts of ordinary words."""
@@ -82,6 +82,20 @@ class Redactor:
         if self._known is not None:
             text = self._known.sub("<redacted>", text)
         return _SHAPES.sub(_masked, text)
+
+    def redact_value(self, value: Any) -> Any:
+        """Return a JSON value with secrets masked in all its strings; keys of objects stay as they are.
+
+        Args:
+            value: Objects as mappings, arrays as lists or tuples.
+        """
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, Mapping):
+            return {key: self.redact_value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact_value(item) for item in value]
+        return value
 
 
 def _masked(found: re.Match[str]) -> str:

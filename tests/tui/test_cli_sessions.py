@@ -168,3 +168,19 @@ def test_a_session_with_a_torn_end_can_be_resumed() -> None:
     with (folder / "journal.jsonl").open("ab") as journal:
         journal.write(b'{"kind":"notice_rai\n')
     require_resumable(find_session(folder.name))
+
+
+@pytest.mark.parametrize("action", ["show", "export"])
+def test_secrets_are_masked_in_what_is_exported(
+    action: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-proj-abcdefghijklmnop1234"
+    monkeypatch.setenv("SHOP_TOKEN", "correct horse battery")
+    folder = stored_session(f'log in with {key} or "correct horse battery"')
+    assert run_command(["sessions", action, folder.name]) == 0
+    out = capfd.readouterr().out
+    assert key not in out
+    assert "correct horse battery" not in out
+    assert "log in with sk-p<redacted> or" in out
+    if action == "export":
+        assert [json.loads(line)["n"] for line in out.splitlines()] == [1, 2, 3]

@@ -1,7 +1,9 @@
 """`handrail sessions`: what was done before."""
 
+import os
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import asdict
 
 from core.config_load import load_or_excuse
@@ -9,8 +11,9 @@ from core.errors import ConfigError, StoreError
 from core.events import RunEnded, RunStarted
 from core.journal import FILE_NAME, LoadedJournal
 from core.record import Record
+from core.redact import Redactor, secret_values
 from tui.arguments import OneLineParser
-from tui.console import print_object, say, tell, write_line
+from tui.console import print_object, say, tell
 from tui.exits import ANSWERED
 from tui.run_limits import spent_line
 from tui.session_folders import (
@@ -68,31 +71,34 @@ def _list(*, as_json: bool) -> None:
 
 
 def _show(session: StoredSession) -> None:
+    redact = Redactor(secret_values(os.environ)).redact
     tell(f"session    {session.session_id}")
     tell(f"workspace  {session.workspace}")
     tell(f"model      {session.model or 'none'}")
     tell(f"folder     {session.folder}")
     journal = read_session(session)
     for record in journal.records:
-        _show_record(record)
+        _show_record(record, redact)
     _tell_damage(session, journal)
 
 
-def _show_record(record: Record) -> None:
+def _show_record(record: Record, redact: Callable[[str], str]) -> None:
     event = record.event
     if isinstance(event, RunStarted):
-        tell(f"\n{record.at_utc}  {event.task}")
+        tell(f"\n{record.at_utc}  {redact(event.task)}")
     elif isinstance(event, RunEnded):
         cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
         tell(f"  {event.reason} after {event.steps} steps, cost {cost}")
         if event.answer:
-            tell(event.answer)
+            tell(redact(event.answer))
 
 
 def _export(session: StoredSession) -> None:
+    """Print the events, with secrets masked: what is exported is passed on."""
+    redactor = Redactor(secret_values(os.environ))
     journal = read_session(session)
     for record in journal.records:
-        write_line(record.json_line())
+        print_object(redactor.redact_value(record.fields()))
     _tell_damage(session, journal)
 
 

@@ -224,5 +224,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
+    situation: str = ""
+    """How things stand now, for a model that works step by step; "" where it is not told."""
     plain_tokens: int = 0
     """Our estimate of all of it before the model's factor, 0 where nobody has counted."""

@@ -24,6 +24,10 @@ GENERIC = "generic"
 class ProviderFlags:
     """How requests to a server are written and its answers are read."""
 
+    tool_protocol: Literal["native", "steps"] = "native"
+    """native: tools have fields of their own; steps: every reply is one JSON object that names one call."""
+    schema_choice: Literal["anyOf", "oneOf"] = "anyOf"
+    """Keyword for alternatives in a response format."""
     text_tool_calls: bool = False
     """Calls in the text of an answer are accepted."""
     bridge_assistant_after_tool: bool = False
@@ -167,7 +171,8 @@ def find_provider(base_url: str, name: str = "") -> Provider:
     if not private:
         return generic
     # A server of one's own rarely reads the calls out of a small model's text: then we do.
-    return replace(generic, local=True, flags=replace(generic.flags, text_tool_calls=True))
+    own = replace(generic.flags, text_tool_calls=True, schema_choice="oneOf")
+    return replace(generic, local=True, flags=own)
 
 
 def is_loopback(base_url: str) -> bool:

@@ -12,7 +12,12 @@ from core.ports import Tool
 def specs(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
     """Describe each tool, in the order given."""
     return tuple(
-        ToolSpec(name=tool.name, description=tool.description, parameters=schema(tool.arguments))
+        ToolSpec(
+            name=tool.name,
+            description=tool.description,
+            parameters=schema(tool.arguments),
+            forms=getattr(tool, "forms", None),
+        )
         for tool in tools
     )
 

@@ -112,7 +112,9 @@ class Attempt:
         self._parts = parts
         self._asking = asking
         rules = ReadingRules(
-            text_tool_calls=asking.flags.text_tool_calls, repeat_chunks=asking.options.repeat_chunks
+            text_tool_calls=asking.flags.text_tool_calls,
+            repeat_chunks=asking.options.repeat_chunks,
+            forms=asking.body.forms,
         )
         self._reader = ReplyReader(asking.body.names, parts.ids, rules)
 

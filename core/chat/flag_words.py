@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 WINDOW = "context_window"
 """Name under which a learned window is kept."""
+TOOL_PROTOCOL = "tool_protocol"
+"""Name under which it is kept whether the server calls tools."""
 _WORDS: Mapping[str, str] = {
     "max_tokens_field=max_completion_tokens": "the longest answer is asked for as max_completion_tokens",
     "max_tokens_field=max_tokens": "the longest answer is asked for as max_tokens",
@@ -20,6 +22,8 @@ _WORDS: Mapping[str, str] = {
     "merge_same_role=true": "neighbouring messages of one role are joined",
     "tool_id=alnum9": "ids of calls have nine letters or digits",
     "echo_reasoning=reasoning_content": "its reasoning is sent back to it",
+    "tool_protocol=native": "it calls tools",
+    "tool_protocol=steps": "it does not call tools: it works step by step, each reply in a given form",
     "schema=openapi_subset": "tools are described with a smaller schema",
 }
 

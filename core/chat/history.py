@@ -47,11 +47,12 @@ def _written(message: Message, *, pictures: bool) -> WireMessage:
     if isinstance(message, ToolMessage):
         content = _content(message.text, message.images, pictures=pictures)
         return {"role": "tool", "tool_call_id": message.call_id, "content": content}
-    content = _content(_user_text(message), message.images, pictures=pictures)
+    content = _content(user_text(message), message.images, pictures=pictures)
     return {"role": "user", "content": content}
 
 
-def _user_text(message: UserMessage) -> str:
+def user_text(message: UserMessage) -> str:
+    """Return a message of the person or of the program as a model reads it."""
     return notice(message.text) if message.author == "handrail" else message.text
 
 

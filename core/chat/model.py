@@ -8,16 +8,17 @@ from core.chat.attempt import Asking, Attempt, AttemptParts, Connection, FailedT
 from core.chat.call_reading import CallIds
 from core.chat.connection import ConnectionFailedError
 from core.chat.failure import Failure
-from core.chat.flag_words import WINDOW
+from core.chat.flag_words import TOOL_PROTOCOL, WINDOW
 from core.chat.learned_flags import FlagStore, MemoryFlagStore
 from core.chat.options import ModelOptions
 from core.chat.request_body import BodyBuilder, BuiltBody
 from core.chat.retry import RetryBudget
 from core.chat.server_list import Entries, listed_models, with_hint
+from core.chat.tool_proof import proof_request, protocol_of
 from core.errors import ModelError, ModelRefusedError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
-from core.messages import AssistantMessage, ModelRequest, Usage, pictures_of
+from core.messages import AssistantMessage, ModelReply, ModelRequest, Usage, pictures_of
 from core.model_events import ModelDowngraded
 from core.model_piece import ModelPiece
 from core.ports import Clock
@@ -55,6 +56,7 @@ class ChatModel:
         self._bodies = bodies or BodyBuilder(options.model, options.parameters)
         self._ids = CallIds()
         self._told_blind = False
+        self._told_steps = False
         self._built: tuple[ModelRequest, dict[str, str], BuiltBody] | None = None
         self.counter = counter or TokenCounter()
         """Estimates tokens for this model and learns from what the server reports."""
@@ -73,6 +75,11 @@ class ChatModel:
     def flags(self) -> ProviderFlags:
         """The server's ways, with what was learned of them."""
         return with_learned(self._options.provider.flags, self._learned)
+
+    @property
+    def by_steps(self) -> bool:
+        """Whether every reply is one step (`core.chat.stepwise`)."""
+        return self.flags.tool_protocol == "steps"
 
     @property
     def window(self) -> int:
@@ -121,6 +128,30 @@ class ChatModel:
                 async for piece in pieces:
                     yield piece
 
+    async def prove(self) -> AsyncGenerator[ModelPiece, None]:
+        """Ask a server of one's own for a call of the simplest tool, once, and keep what that shows.
+
+        Raises:
+            ModelError: The model cannot be used.
+        """
+        if not self._options.prove_tools or TOOL_PROTOCOL in self._learned:
+            return
+        try:
+            async with aclosing(self.reply(proof_request())) as pieces:
+                async for piece in pieces:
+                    yield self._proved(piece) if isinstance(piece, ModelReply) else piece
+        except ModelRefusedError as error:
+            if error.code != "tools_unsupported":
+                raise
+            yield self._learn(TOOL_PROTOCOL, "steps")
+
+    def _proved(self, reply: ModelReply) -> ModelAdapted:
+        return self._learn(TOOL_PROTOCOL, protocol_of(reply))
+
+    def work_by_steps(self) -> ModelAdapted | None:
+        """Work step by step from now on; None when it does already."""
+        return None if self.by_steps else self._learn(TOOL_PROTOCOL, "steps")
+
     async def model_entries(self) -> Entries:
         """Return what the server says of each model it offers, nothing where it does not tell; costs nothing.
 
@@ -155,6 +186,9 @@ class ChatModel:
         if built.pictures_in_words and not self._told_blind:
             self._told_blind = True
             yield ModelDowngraded(model=self.name, what="pictures")
+        if built.forms is not None and not self._told_steps:
+            self._told_steps = True
+            yield ModelDowngraded(model=self.name, what="tools")
         digest = hashlib.sha256(built.data).hexdigest()
         yield ModelRequested(model=self.name, size_bytes=len(built.data), digest=digest)
         attempt = self._attempt(request, budget)
@@ -200,6 +234,7 @@ class ChatModel:
 
     def _estimate(self, request: ModelRequest) -> int:
         """Return our estimate of a request in tokens, without the pictures that are not sent."""
+        request = self._build(request).request or request
         estimate = self.counter.request(request)
         if self.flags.vision:
             return estimate

@@ -39,6 +39,8 @@ class ModelOptions:
     """None where it is not known."""
     repeat_chunks: int = 400
     """This many equal pieces of text in a row end a stream."""
+    prove_tools: bool = False
+    """Finds out before the first run whether the server really calls tools."""
     lists_models: bool = True
     """Asks the server for its models when it does not know ours, to name them."""
 

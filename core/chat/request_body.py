@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.chat.history import write_history
 from core.chat.json_shape import whole_text
 from core.chat.schema_subset import reduced_schema
+from core.chat.step_choice import useless_forms, withheld_forms
+from core.chat.step_report import stepped
+from core.chat.stepwise import StepForms
 from core.chat.tool_names import ToolNames
 from core.chat.wire_messages import WireMessage, clean_messages
 from core.messages import JsonObject, ModelRequest, ToolSpec, pictures_of
@@ -30,6 +33,10 @@ class BuiltBody:
     has_images: bool
     pictures_in_words: bool = False
     """Pictures of the history are described, for the model sees none."""
+    request: ModelRequest | None = None
+    """The form in which it was sent to a model that works step by step, None where it was sent as it is."""
+    forms: StepForms | None = None
+    """Forms of its tools in that case."""
 
 
 class BodyBuilder:
@@ -61,23 +68,55 @@ class BodyBuilder:
             flags: The server's ways, with what was learned in them.
             learned: What was learned, by flag.
         """
+        if flags.tool_protocol == "steps":
+            return self._stepwise(request, flags, learned)
         names = ToolNames(request.tools)
+        body = self._begun(request, names, flags)
+        if names.sent:
+            body["tools"] = [_tool(name, spec, flags) for name, spec in names.sent]
+        return self._ended(body, request, names, flags, learned)
+
+    def _stepwise(
+        self, request: ModelRequest, flags: ProviderFlags, learned: Mapping[str, str]
+    ) -> BuiltBody:
+        """Return the body for a model that works step by step."""
+        forms = StepForms(request.tools)
+        hidden = useless_forms(request.messages, forms)
+        sent = stepped(request, forms, hidden)
+        names = ToolNames(request.tools)
+        body = self._begun(sent, names, flags)
+        if forms.offered:
+            withheld = withheld_forms(request.messages, forms)
+            wanted = forms.response_format(withheld, flags.schema_choice)
+            self._add_parameter(body, "response_format", wanted, flags)
+        built = self._ended(body, sent, names, flags, learned)
+        return replace(built, request=sent, forms=forms if forms.offered else None)
+
+    def _begun(
+        self, request: ModelRequest, names: ToolNames, flags: ProviderFlags
+    ) -> dict[str, Any]:
         written = (
             self._history(request)
             if self._history is not None
             else write_history(request, pictures=flags.vision)
         )
-        messages = clean_messages(written, flags, names)
-        body: dict[str, Any] = {"model": self._model, "messages": messages}
-        if names.sent:
-            body["tools"] = [_tool(name, spec, flags) for name, spec in names.sent]
+        return {"model": self._model, "messages": clean_messages(written, flags, names)}
+
+    def _ended(
+        self,
+        body: dict[str, Any],
+        request: ModelRequest,
+        names: ToolNames,
+        flags: ProviderFlags,
+        learned: Mapping[str, str],
+    ) -> BuiltBody:
         self._add_parameters(body, request, flags, learned)
         body["stream"] = True
         if flags.stream_usage:
             body["stream_options"] = {"include_usage": True}
         for name in flags.omit:
             body.pop(name, None)
-        has_images = any(isinstance(message["content"], list) for message in messages)
+        has_images = any(isinstance(message["content"], list) for message in body["messages"])
         in_words = not flags.vision and any(pictures_of(message) for message in request.messages)
         return BuiltBody(_encoded(body), names, frozenset(body), has_images, in_words)
 

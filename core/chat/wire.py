@@ -11,6 +11,7 @@ from core.chat.call_slots import CallSlots
 from core.chat.finish_reason import STANDARD_ENDS, end_kind
 from core.chat.json_shape import items_of, kept_value, mapping_of, text_of
 from core.chat.reply_usage import UsageCount
+from core.chat.stepwise import StepForms
 from core.chat.text_calls import find_text_calls
 from core.chat.text_stream import StreamedPiece, TextStream
 from core.chat.tool_names import ToolNames
@@ -50,6 +51,8 @@ class ReadingRules:
     """Calls written as text count."""
     repeat_chunks: int = 400
     """This many equal pieces of text in a row end the stream; 0 means no limit."""
+    forms: StepForms | None = None
+    """Forms of the tools where every reply is one step, None where tools have fields of their own."""
 
 
 class ReplyReader:
@@ -66,10 +69,12 @@ class ReplyReader:
         self._calls = CallReader(names, ids)
         self._rules = rules
         self._stream = TextStream(
-            hold_calls=rules.text_tool_calls, repeat_chunks=rules.repeat_chunks
+            hold_calls=rules.text_tool_calls or rules.forms is not None,
+            repeat_chunks=rules.repeat_chunks,
         )
         self._slots = CallSlots(names)
         self._text_calls: list[RawCall] = []
+        self._thought = ""
         self._refusal: list[str] = []
         self._carry: dict[str, JsonValue] = {}
         self._finish_reason = ""
@@ -126,9 +131,17 @@ class ReplyReader:
     def end(self) -> list[StreamedPiece]:
         """Take the end of a complete stream and return what is still to be shown."""
         pieces = self._stream.end()
-        if self._rules.text_tool_calls and not self._slots.slots:
-            self._text_calls = find_text_calls(self._stream.text, self._names)
+        if not self._slots.slots:
+            self._read_text()
         return pieces if self._text_calls else [*pieces, *self._stream.release()]
+
+    def _read_text(self) -> None:
+        """Look for calls in the text."""
+        step = self._rules.forms.read(self._stream.text) if self._rules.forms else None
+        if step is not None:
+            self._text_calls, self._thought = [step.call], step.thought
+        elif self._rules.text_tool_calls:
+            self._text_calls = find_text_calls(self._stream.text, self._names)
 
     def abandon(self) -> list[StreamedPiece]:
         """Return what was held back of a stream that broke off."""
@@ -153,7 +166,7 @@ class ReplyReader:
                 hint="Nothing of it was run.",
                 code="incomplete_stream",
             )
-        text = "" if self._text_calls else self._stream.text
+        text = self._thought if self._text_calls else self._stream.text
         outcome, reason, calls = self._judged(text, self._calls.read(self._raw_calls()))
         if reason == "refusal":
             text = "\n".join(part for part in (text, "".join(self._refusal)) if part)

@@ -1,0 +1,67 @@
+"""What a model that works step by step may choose now: what leads nowhere is taken away by the grammar.
+
+A small model makes the same call again and again, and no message talks it out of that.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from core.chat.step_report import DoneCall, done_calls
+from core.chat.stepwise import OfferedForm, StepForms
+from core.messages import AssistantMessage, Message
+
+REPEATS_SEEN = 4
+"""Calls back in which a repetition counts."""
+_ADDRESS = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
+
+
+def useless_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[str]:
+    """Return the names of forms that can be of no use: the web, while no address is known."""
+    texts = (message.text for message in messages if not isinstance(message, AssistantMessage))
+    if any(_ADDRESS.search(text) for text in texts):
+        return frozenset()
+    return _names(forms, lambda one: one.form.needs_address)
+
+
+def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[str]:
+    """Return the names of forms that may not be chosen in the next reply; at least one is always left.
+
+    - A call that was made before and went well, made again: nothing is left but to end.
+    - The same where it failed: that form is taken away.
+    - An end that was refused: something must be done first.
+    - Two changes of one file in a row: a look must come before the next.
+    """
+    useless = useless_forms(messages, forms)
+    done = done_calls(messages)[-REPEATS_SEEN:]
+    withheld = useless | (_after(done, forms) if done else frozenset())
+    return withheld if len(withheld) < len(forms.offered) else frozenset()
+
+
+def _after(done: Sequence[DoneCall], forms: StepForms) -> frozenset[str]:
+    last = done[-1]
+    name, _ = forms.shown(last.call)
+    form = forms.offered.get(name)
+    if form is not None and form.form.ends:
+        return _names(forms, lambda one: one.form.ends)
+    if sum(one.same_as(last) for one in done) > 1:
+        ended = last.outcome == "ok"
+        return _names(forms, lambda one: not one.form.ends) if ended else frozenset((name,))
+    if (
+        len(done) > 1
+        and _file_of(last, forms)
+        and _file_of(last, forms) == _file_of(done[-2], forms)
+    ):
+        return _names(forms, lambda one: bool(one.form.changes))
+    return frozenset()
+
+
+def _file_of(done: DoneCall, forms: StepForms) -> object:
+    """Return the file a call has changed, None where it changed none."""
+    one = forms.offered.get(forms.shown(done.call)[0])
+    if one is None or not one.form.changes:
+        return None
+    return (done.call.arguments or {}).get(one.form.changes)
+
+
+def _names(forms: StepForms, fits: Callable[[OfferedForm], bool]) -> frozenset[str]:
+    return frozenset(name for name, one in forms.offered.items() if fits(one))

@@ -1,0 +1,153 @@
+"""Writes a conversation for a model that works step by step: what the person said, with a report of what was done.
+
+A small model that sees its own replies as turns of a conversation repeats them. So the calls of a run stand in one
+message, as a list of what was done and what came of it, with the state of things and the question at its end.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from core.chat.history import user_text
+from core.chat.stepwise import StepForms
+from core.messages import (
+    AssistantMessage,
+    Image,
+    JsonValue,
+    Message,
+    ModelRequest,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+
+DONE = "# Done so far"
+NOTHING_DONE = "Nothing was done yet."
+AGAIN = "the same call again, with the same result"
+ASK = "Reply with the next step."
+LOST = "(no result)"
+MAX_ARGUMENT_CHARS = 400
+"""A longer argument is shown with its middle left out: files that were written are shown as they are now."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoneCall:
+    """One call of the history and what came of it."""
+
+    call: ToolCall
+    result: ToolMessage | None
+
+    @property
+    def text(self) -> str:
+        """What the model is told of the result."""
+        return LOST if self.result is None else self.result.text
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, "" where that is not known."""
+        return "" if self.result is None else self.result.outcome
+
+    def same_as(self, other: "DoneCall | None") -> bool:
+        """Return whether another one is the same call with the same result."""
+        if other is None or other.call.name != self.call.name:
+            return False
+        return self.call.arguments == other.call.arguments and self.text == other.text
+
+
+def done_calls(messages: Sequence[Message]) -> list[DoneCall]:
+    """Return all calls of a history, in order."""
+    results = _results(messages)
+    return [
+        DoneCall(call, results.get(call.id))
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for call in message.calls
+    ]
+
+
+def stepped(request: ModelRequest, forms: StepForms, hidden: Collection[str] = ()) -> ModelRequest:
+    """Return a request as a model that works step by step gets it: without tools, all in plain messages.
+
+    Args:
+        request: What to ask.
+        forms: Forms of its tools.
+        hidden: Names of forms the model is not told of.
+    """
+    if not request.tools:
+        return replace(request, messages=tuple(_folded(request.messages, forms)))
+    messages = list(_folded(request.messages, forms))
+    if messages and isinstance(asked := messages[-1], UserMessage):
+        nothing = "" if done_calls(request.messages) else NOTHING_DONE
+        text = "\n\n".join(filter(None, (asked.text, nothing, request.situation, ASK)))
+        messages[-1] = replace(asked, text=text)
+    system = f"{request.system}\n\n{forms.guide(hidden)}"
+    return replace(request, system=system, messages=tuple(messages), tools=(), plain_tokens=0)
+
+
+def _results(messages: Sequence[Message]) -> dict[str, ToolMessage]:
+    return {message.call_id: message for message in messages if isinstance(message, ToolMessage)}
+
+
+def _folded(messages: Sequence[Message], forms: StepForms) -> Iterator[Message]:
+    """Yield one message for each request of the person with what was done about it, and each answer."""
+    results = _results(messages)
+    report = _Report(forms)
+    for message in messages:
+        if isinstance(message, UserMessage):
+            report.say(user_text(message), message.images)
+        elif isinstance(message, AssistantMessage) and message.calls:
+            for call in message.calls:
+                report.do(DoneCall(call, results.get(call.id)))
+        elif isinstance(message, AssistantMessage):
+            yield from report.taken()
+            yield AssistantMessage(text=message.text)
+    yield from report.taken()
+
+
+class _Report:
+    """What the person said and what was done about it, on the way to becoming one message."""
+
+    def __init__(self, forms: StepForms) -> None:
+        self._forms = forms
+        self._begin()
+
+    def _begin(self) -> None:
+        self._texts: list[str] = []
+        self._images: list[Image] = []
+        self._last: DoneCall | None = None
+        self._count = 0
+
+    def say(self, text: str, images: Sequence[Image]) -> None:
+        """Add a message of the person or of the program."""
+        self._texts.append(text)
+        self._images += images
+
+    def do(self, done: DoneCall) -> None:
+        """Add a call with its result."""
+        self._count += 1
+        if self._count == 1:
+            self._texts.append(DONE)
+        same = done.same_as(self._last)
+        self._texts.append(f"{self._count}. {AGAIN if same else self._entry(done)}")
+        self._images += done.result.images if done.result else ()
+        self._last = done
+
+    def taken(self) -> Iterator[UserMessage]:
+        """Yield the message, if there is one, and begin anew."""
+        if self._texts:
+            yield UserMessage(text="\n\n".join(self._texts), images=tuple(self._images))
+        self._begin()
+
+    def _entry(self, done: DoneCall) -> str:
+        name, arguments = self._forms.shown(done.call)
+        short = {field: _shortened(value) for field, value in arguments.items()}
+        # In the form of a reply: what a small model copies from here is a reply again.
+        call = json.dumps({"name": name, "arguments": short}, ensure_ascii=False)
+        return f"{call}\nResult: {done.text}"
+
+
+def _shortened(value: JsonValue) -> JsonValue:
+    if not isinstance(value, str) or len(value) <= MAX_ARGUMENT_CHARS:
+        return value
+    half = MAX_ARGUMENT_CHARS // 2
+    return f"{value[:half]}\n[...]\n{value[-half:]}"

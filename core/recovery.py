@@ -111,11 +111,17 @@ def _end_of(call: ToolCall, ends: OpenEnds, workspace: Path) -> ToolEnded:
     answered = ends.answers.get(call.id)
     if answered is not None and answered.resolution == "answered":
         return _ended(call, "ok", answered.text or "(an empty answer)", answered)
-    if intent.reads_only or intent.risk == "R0":
+    if _only_read(intent):
         return _ended(call, "cancelled", ONLY_READ)
     if {"file", "pre_image", "post_image"} <= intent.bindings.keys():
         return _looked_up(call, intent, workspace)
     return _ended(call, "unknown", UNKNOWN)
+
+
+def _only_read(intent: CallIntended) -> bool:
+    """Whether a call changed nothing, however far it came: going to a page, in the browser, does not either."""
+    went_there = intent.name == "browser" and intent.risk == "R1"
+    return intent.reads_only or intent.risk == "R0" or went_there
 
 
 def _looked_up(call: ToolCall, intent: CallIntended, workspace: Path) -> ToolEnded:

@@ -31,8 +31,8 @@ QUESTION = QuestionPrompt(call_id="c1", question="Which?")
 
 
 def intent(**more: object) -> CallIntended:
-    fields = {"risk": "R2", "decided_by": "policy", **more}
-    return CallIntended(call_id="c1", name="tool", arguments={}, digest="d", **fields)  # type: ignore[arg-type]
+    fields = {"name": "tool", "risk": "R2", "decided_by": "policy", **more}
+    return CallIntended(call_id="c1", arguments={}, digest="d", **fields)  # type: ignore[arg-type]
 
 
 def killed(folder: Path, *events: Event) -> None:
@@ -100,7 +100,10 @@ async def test_a_link_in_the_place_of_an_edited_file_is_not_followed(tmp_path: P
     await session.close()
 
 
-@pytest.mark.parametrize("facts", [{"risk": "R0"}, {"risk": "R1", "reads_only": True}])
+@pytest.mark.parametrize(
+    "facts",
+    [{"risk": "R0"}, {"risk": "R1", "reads_only": True}, {"risk": "R1", "name": "browser"}],
+)
 async def test_a_call_that_only_reads_is_never_unknown(
     tmp_path: Path, facts: dict[str, object]
 ) -> None:
@@ -108,6 +111,14 @@ async def test_a_call_that_only_reads_is_never_unknown(
     session = opening(tmp_path).session()
     assert result_of(session).outcome == "cancelled"
     assert "changes nothing" in result_of(session).output
+    await session.close()
+
+
+@pytest.mark.parametrize("risk", ["R2", "R3", "R4"])
+async def test_what_the_browser_sent_off_is_unknown(tmp_path: Path, risk: str) -> None:
+    killed(tmp_path / "session", intent(name="browser", risk=risk))
+    session = opening(tmp_path).session()
+    assert result_of(session).outcome == "unknown"
     await session.close()
 
 

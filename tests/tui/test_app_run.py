@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.events import MessageSteered
+from core.events import ErrorInfo, MessageSteered, ModelRetried, StepStarted
 from tests.support.app import (
     WIDE,
     FakeSession,
@@ -143,3 +143,22 @@ async def test_a_bug_ends_the_app_with_one_line_and_no_values(session: FakeSessi
     assert app.crash is not None
     assert app.crash.line().startswith("Internal error: ZeroDivisionError")
     assert app._exit_renderables == []
+
+
+async def test_the_wait_for_a_retry_is_counted_down_and_escape_ends_it(
+    session: FakeSession,
+) -> None:
+    app = make_app(session)
+    async with app.run_test(size=WIDE) as pilot:
+        await ready(pilot, session)
+        await pilot.press(*"go", "enter")
+        await eventually(pilot, lambda: session.asked)
+        session.feed.start("go")
+        slow = ErrorInfo(code="rate_limited", message="The model server asks us to slow down.")
+        session.feed.say(StepStarted(), ModelRetried(error=slow, attempt=1, wait_s=9.0, limit=4))
+        await seen(pilot, session)
+        assert "retrying in 9 s (2 of 4): rate limited" in screen_text(app)
+        session.clock.advance(3)
+        await eventually(pilot, lambda: "retrying in 6 s (2 of 4)" in screen_text(app))
+        await pilot.press("escape")
+        assert session.asked[-1] == "interrupt"

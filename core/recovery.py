@@ -19,6 +19,7 @@ from core.events import (
     MessageSteered,
     ModelReplied,
     RunEnded,
+    RunStarted,
     ToolEnded,
 )
 from core.gate import Gate
@@ -79,13 +80,21 @@ async def settle_unknown(log: EventLog, gate: Gate) -> None:
     Cancel it when the session closes. What was not answered is asked when the session is opened again, unless a run has
     begun meanwhile.
     """
-    for unknown in tuple(read_open_ends(log.records).unknown.values()):
+    for unknown in tuple(read_open_ends(_since_last_run(log.records)).unknown.values()):
         answer = unknown.answer
         if answer is None:
             said = await gate.ask(_question(unknown))
             answer = said.text if said.resolution == "answered" else None
         if answer is not None:
             log.append(MessageSteered(text=told_text(unknown.call, answer), author="handrail"))
+
+
+def _since_last_run(records: Sequence[Record]) -> Sequence[Record]:
+    """Return the records from the start of the newest run on: what was unknown before is settled by its start."""
+    for at in range(len(records) - 1, -1, -1):
+        if isinstance(records[at].event, RunStarted):
+            return records[at:]
+    return records
 
 
 def _question(unknown: UnknownCall) -> QuestionPrompt:

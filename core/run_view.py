@@ -217,9 +217,10 @@ def _model_told(
 ) -> Parts:
     if isinstance(event, ModelSwitched):
         conversation.reset_stream(view.conversation)
+        steps.list_note(view.steps, record, event.line)
     notice = tell_of_model(view.header, view.notices, record, event)
     conversation.tell(view.conversation, notice)
-    return frozenset({"header", "conversation"})
+    return frozenset({"header", "conversation", "steps"})
 
 
 def _text_streamed(view: RunView, record: Record, event: ev.TextStreamed) -> Parts:

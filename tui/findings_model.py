@@ -8,7 +8,7 @@ from core.config_load import Configuration
 from core.errors import ConfigError, ModelError
 from core.probe import ModelFacts, look_at_model, probe_model
 from tui.fixes import Fix
-from tui.model_choice import ModelChoice, check_model, choose_model, options_of
+from tui.model_choice import ModelChoice, check_model, choose_fallbacks, choose_model, options_of
 from tui.session_port import Finding
 
 MODEL = "Model"
@@ -37,7 +37,7 @@ async def find_model(configuration: Configuration) -> ModelFinding:
     try:
         facts = await asyncio.wait_for(look_at_model(options), LOOK_TIMEOUT_S)
     except ModelError as error:
-        return _missing(where, error.line())
+        return await asyncio.to_thread(_unusable, configuration, where, error)
     except TimeoutError:
         return _found("partly", f"{where}; its server has not answered yet", options)
     if facts.listed is False:
@@ -64,6 +64,17 @@ def _chosen(configuration: Configuration) -> tuple[ModelChoice, ModelOptions]:
     choice = choose_model(configuration)
     check_model(configuration, choice)
     return choice, options_of(configuration, choice)
+
+
+def _unusable(configuration: Configuration, where: str, error: ModelError) -> ModelFinding:
+    """Return why a model cannot be used, and what stands in for it."""
+    others = [one.settings.name for one in choose_fallbacks(configuration) if one.problem is None]
+    if not others:
+        return _missing(where, error.line())
+    fix = f"{error.line()} Until then {others[0]} stands in."
+    return ModelFinding(
+        finding=Finding(name=MODEL, state="partly", text=where, fix=fix), usable=True
+    )
 
 
 def _missing(text: str, fix: str) -> ModelFinding:

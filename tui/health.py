@@ -71,7 +71,7 @@ def run_checks(
     done: queue.SimpleQueue[tuple[str, Sequence[HealthRow]]] = queue.SimpleQueue()
     for name, check in checks.items():
         thread = threading.Thread(
-            target=_run, args=(name, check, done), name=f"check {name}", daemon=True
+            target=_run, args=(name, check, done, name in needed), name=f"check {name}", daemon=True
         )
         thread.start()
     found = _collected(done, list(checks), patience)
@@ -111,9 +111,13 @@ def _missing(name: str, limit_s: float, *, needed: bool) -> HealthRow:
 
 
 def _run(
-    name: str, check: Check, done: "queue.SimpleQueue[tuple[str, Sequence[HealthRow]]]"
+    name: str,
+    check: Check,
+    done: "queue.SimpleQueue[tuple[str, Sequence[HealthRow]]]",
+    needed: bool,
 ) -> None:
-    rows: Sequence[HealthRow] = [HealthRow(name=name, ok=False, detail="the check itself failed")]
+    failed = HealthRow(name=name, ok=False, needed=needed, detail="the check itself failed")
+    rows: Sequence[HealthRow] = [failed]
     try:
         rows = check()
     finally:

@@ -32,20 +32,22 @@ def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
         choice = choose_model(configuration)
         check_model(configuration, choice)
         options = options_of(configuration, choice)
-        others = _stand_ins(configuration)
+        others = choose_fallbacks(configuration)
     except ConfigError as error:
         return [HealthRow(name=MODEL, ok=False, needed=True, detail=error.message, hint=error.hint)]
     try:
         facts = asyncio.run(probe_model(options))
     except ModelError as error:
-        return [*_failed(choice, options, error), *others]
+        tried = [_tried(configuration, one) for one in others]
+        works = any(row.ok for row in tried)
+        return [*_failed(choice, options, error, needed=not works), *tried]
     where = _row(MODEL, options.model)
     price = HealthRow(
         name=PRICE, ok=options.price is not None, detail=price_line(options.model, options.price)
     )
     slow = [HealthRow(name=SPEED, ok=False, detail=facts.speed_line)] if facts.speed_line else []
     rows = [*_reached(choice, options), where, *slow, *_abilities(facts), price]
-    return [*rows, *_learned(options), *others]
+    return [*rows, *_learned(options), *map(_stand_in, others)]
 
 
 def forget_learned(configuration: Configuration) -> str:
@@ -74,9 +76,11 @@ def _reached(choice: ModelChoice, options: ModelOptions) -> list[HealthRow]:
     return [_row(SERVER, server), _row(KEY, key)]
 
 
-def _failed(choice: ModelChoice, options: ModelOptions, error: ModelError) -> list[HealthRow]:
-    """Return the rows up to the one that failed; the model's own row always says whether a run would work."""
-    failed = HealthRow(name=MODEL, ok=False, needed=True, detail=error.message, hint=error.hint)
+def _failed(
+    choice: ModelChoice, options: ModelOptions, error: ModelError, *, needed: bool
+) -> list[HealthRow]:
+    """Return the rows up to the one that failed; the model's own row is needed where nothing stands in for it."""
+    failed = HealthRow(name=MODEL, ok=False, needed=needed, detail=error.message, hint=error.hint)
     if isinstance(error, ModelUnreachableError):
         what = f"{options.base_url} does not answer"
         return [HealthRow(name=SERVER, ok=False, detail=what, hint=error.hint), failed]
@@ -94,21 +98,28 @@ def _learned(options: ModelOptions) -> list[HealthRow]:
     return [HealthRow(name=LEARNED, ok=True, detail=f"{words} (doctor --forget forgets it)")]
 
 
-def _stand_ins(configuration: Configuration) -> list[HealthRow]:
-    """Return a row a model that stands in; they are not asked anything."""
-    rows = []
-    for one in choose_fallbacks(configuration):
-        where = f"{one.settings.name} at {one.base_url} ({one.provider.label})"
-        problem = one.problem
-        rows.append(
-            HealthRow(
-                name=STAND_IN,
-                ok=problem is None,
-                detail=f"{where}: {problem.message}" if problem else where,
-                hint=problem.hint if problem else "",
-            )
-        )
-    return rows
+def _stand_in(choice: ModelChoice) -> HealthRow:
+    """Return the row of a model that stands in; it is not asked anything."""
+    where = f"{choice.settings.name} at {choice.base_url} ({choice.provider.label})"
+    problem = choice.problem
+    if problem is None:
+        return HealthRow(name=STAND_IN, ok=True, detail=where)
+    return HealthRow(
+        name=STAND_IN, ok=False, detail=f"{where}: {problem.message}", hint=problem.hint
+    )
+
+
+def _tried(configuration: Configuration, choice: ModelChoice) -> HealthRow:
+    """Return the row of a model that has to stand in now, and is asked the one question."""
+    row = _stand_in(choice)
+    if not row.ok:
+        return row
+    try:
+        asyncio.run(probe_model(options_of(configuration, choice)))
+    except ModelError as error:
+        detail = f"{choice.settings.name}: {error.message}"
+        return HealthRow(name=STAND_IN, ok=False, detail=detail, hint=error.hint)
+    return HealthRow(name=STAND_IN, ok=True, detail=f"{row.detail} answers")
 
 
 def _abilities(facts: ModelFacts) -> Sequence[HealthRow]:

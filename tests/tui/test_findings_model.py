@@ -66,3 +66,10 @@ async def test_a_key_asks_the_model_one_question() -> None:
         with pytest.raises(ModelRefusedError):
             await found.finding.act()
         assert len(server.requests) == 2
+
+
+async def test_a_task_can_be_given_where_another_model_stands_in() -> None:
+    found = await find_model(configured("http://127.0.0.1:9/v1", **{"model.fallback": ["second"]}))
+    assert found.usable
+    assert found.finding.state == "partly"
+    assert "second stands in" in found.finding.fix

@@ -2,6 +2,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from tui.health import HealthRow, Patience, run_checks
 from tui.health_machine import installation, program_output, workspace
 
@@ -56,3 +58,12 @@ def test_a_program_that_fails_says_nothing() -> None:
     assert program_output(["echo", "hello"]) == "hello"
     assert program_output(["false"]) == ""
     assert program_output(["/nothing/there"]) == ""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_check_that_fails_itself_counts_as_what_it_checks() -> None:
+    def broken() -> list[HealthRow]:
+        raise RuntimeError("a defect")
+
+    rows = run_checks({"model": broken, "other": broken}, needed=("model",))
+    assert [(one.ok, one.needed) for one in rows] == [(False, True), (False, False)]

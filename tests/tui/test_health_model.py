@@ -93,6 +93,18 @@ def test_models_that_stand_in_are_named_and_not_asked() -> None:
     assert "MISTRAL_API_KEY" in third.hint
 
 
+def test_a_run_would_work_where_a_model_that_stands_in_answers() -> None:
+    with served(text("ok")) as server:
+        others = [{"name": "second", "base_url": server.base_url}]
+        configuration = configured("http://127.0.0.1:9/v1", **{"model.fallback": others})
+        rows = model_rows(configuration)
+    assert not by_name(rows)["model"].ok
+    assert all(row.ok for row in rows if row.needed)
+    assert by_name(rows)["stand-in"].detail.endswith("answers")
+    gone = model_rows(configuration)
+    assert [row.name for row in gone if row.needed and not row.ok] == ["model"]
+
+
 def test_a_check_that_may_take_longer_is_waited_for() -> None:
     gate = threading.Event()
 

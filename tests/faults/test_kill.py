@@ -15,8 +15,8 @@ from core.journal import FILE_NAME, read_journal
 from core.memory import Memory
 from tests.faults.invariants import broken_invariants, memory_of
 from tests.faults.nursery import Nursery
-from tests.faults.plan import FINAL, STEPS, key_of, plan_of
-from tests.support.exhaustive import EXHAUSTIVE
+from tests.faults.plan import EDITS, FINAL, STEPS, key_of, plan_of
+from tests.support.exhaustive import EXHAUSTIVE, count
 
 POINTS = (
     *(
@@ -43,6 +43,9 @@ PARTS = 4
 """The kills are split over so many tests, for several workers."""
 SAMPLED = 15
 """Kills of a part in the quick suite."""
+RANDOM_KILLS = 1000
+RUN_S = 0.25
+"""A whole run of the plan takes about so long here; kills come at any time of it."""
 MAY_BE_UNKNOWN = ("call_intended:after", "effect:before", "effect:after", "tool_ended:before")
 """Only here can a call have begun without a result."""
 
@@ -52,8 +55,10 @@ class Kill:
     """Where a process is killed."""
 
     seed: int
-    step: int
-    point: str
+    step: int = 0
+    """0 for wherever it is when its time has come."""
+    point: str = ""
+    after_s: float = 0.0
 
 
 def all_kills() -> list[Kill]:
@@ -92,16 +97,37 @@ def test_a_kill_at_any_point_loses_nothing_and_nothing_happens_twice(
         check_kill(nursery, tmp_path / str(number), kill)
 
 
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_kill_at_any_time_loses_nothing_and_nothing_happens_twice(
+    nursery: Nursery, tmp_path: Path, part: int
+) -> None:
+    chance = random.Random(part)
+    for number in range(count(6, RANDOM_KILLS // PARTS)):
+        kill = Kill(seed=number % SEEDS, after_s=chance.uniform(0.001, RUN_S))
+        made_workspace(tmp_path / str(number))
+        died = nursery.run(tmp_path / str(number), kill.seed, kill_after_s=kill.after_s)
+        assert died in (-signal.SIGKILL, 0)
+        check_going_on(nursery, tmp_path / str(number), kill)
+
+
 def check_kill(nursery: Nursery, folder: Path, kill: Kill) -> None:
-    workspace = folder / "workspace"
-    workspace.mkdir(parents=True)
-    (workspace / "given.txt").write_text("given\n")
+    made_workspace(folder)
     torn = TORN[kill.seed]
     died = nursery.run(folder, kill.seed, step=kill.step, point=kill.point, torn=torn)
     assert died == -signal.SIGKILL, f"{kill}: the process was not killed there ({died})"
+    check_going_on(nursery, folder, kill)
+
+
+def check_going_on(nursery: Nursery, folder: Path, kill: Kill) -> None:
+    """Go on where the process was killed, and judge all that came of it."""
     assert nursery.run(folder, kill.seed) == 0, kill
     wrong = what_is_wrong(folder, kill)
     assert not wrong, f"{kill}: {wrong}"
+
+
+def made_workspace(folder: Path) -> None:
+    (folder / "workspace").mkdir(parents=True)
+    (folder / "workspace/given.txt").write_text("given\n")
 
 
 def what_is_wrong(folder: Path, kill: Kill) -> list[str]:
@@ -137,11 +163,13 @@ def _told_wrongly(kill: Kill, effects: list[str], unknown: set[str]) -> list[str
     for number, step in enumerate(plan_of(kill.seed), 1):
         key = f"s{number:02}.0"
         wanted = {0, 1} if key in unknown else {1 if step.has_effect else 0}
+        if kill.after_s and step in EDITS:
+            wanted = {0, 1}  # it may have come between the edit and the counting of it
         if happened[key] not in wanted:
             wrong.append(f"{step.key} happened {happened[key]} times, unknown: {key in unknown}")
-        if key in unknown and not (step.may_be_unknown and number == kill.step):
+        if key in unknown and not (step.may_be_unknown and kill.step in (0, number)):
             wrong.append(f"{step.key} is said to be unknown")
-    if unknown and kill.point not in MAY_BE_UNKNOWN:
+    if unknown and kill.point not in (*MAY_BE_UNKNOWN, ""):
         wrong.append(f"{unknown} is unknown after a kill at {kill.point}")
     return wrong
 

@@ -59,6 +59,8 @@ class Order:
     """Step in which it is killed, 0 for never."""
     point: str = ""
     """Name of the event, or "effect", then ":before" or ":after"."""
+    kill_after_s: float = 0.0
+    """It is killed from outside this long after it began, wherever it is then; 0 for never."""
     torn: float = 0.0
     """How much of the line is written when it is killed before a record, 0 to 1."""
 
@@ -259,13 +261,20 @@ async def work(order: Order) -> dict[str, object]:
 
 def serve() -> None:
     """Fork for each order and print how the process ended, with what it found."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     for line in sys.stdin:
         body = json.loads(line)
         order = Order(**{**body, "folder": Path(body["folder"])})
         child = os.fork()
         if child == 0:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             _be_child(order)
+        if order.kill_after_s and not signal.sigtimedwait({signal.SIGCHLD}, order.kill_after_s):
+            os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
+        signal.sigtimedwait(
+            {signal.SIGCHLD}, 0
+        )  # the one of this child, where it was not waited for
         sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
         sys.stdout.flush()
 

@@ -102,7 +102,7 @@ class LoopGuard:
 
     def refusal(self, call: ToolCall) -> str:
         """Return why a call may not run now, told to the model as its result; "" when it may."""
-        if not self._blocked.get(call_key(call)):
+        if not self._blocked or call_key(call) not in self._blocked:
             return ""
         self._refused = shown_call(call)
         return (

@@ -71,7 +71,7 @@ def _unusable(configuration: Configuration, where: str, error: ModelError) -> Mo
     others = [one.settings.name for one in choose_fallbacks(configuration) if one.problem is None]
     if not others:
         return _missing(where, error.line())
-    fix = f"{error.line()} Until then {others[0]} stands in."
+    fix = f"{error.line().rstrip('.')}. Until then {others[0]} stands in."
     return ModelFinding(
         finding=Finding(name=MODEL, state="partly", text=where, fix=fix), usable=True
     )

@@ -64,7 +64,7 @@ class Act:
 
     def came_to_the_same(self, other: "Act") -> bool:
         """Return whether it is the same with the same result."""
-        return self.key == other.key and self.result == other.result
+        return self is other or (self.key == other.key and self.result == other.result)
 
     def is_on_the_same_page(self, other: "Act") -> bool:
         """Return whether it is the same action on the same page."""

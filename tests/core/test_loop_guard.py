@@ -174,3 +174,23 @@ def test_results_that_differ_by_the_clock_alone_are_the_same() -> None:
     guard = LoopGuard()
     one = call(command="make test")
     assert [step(guard, one, f"ok in {n}.5 s") for n in range(3)][-1] == "hint"
+
+
+class CountedText(str):
+    """A result that counts how often it is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index: object) -> str:
+        CountedText.looks += 1
+        return super().__getitem__(index)  # type: ignore[index]
+
+
+def test_results_of_calls_that_differ_are_never_looked_at() -> None:
+    guard = LoopGuard()
+    for number in range(9):
+        guard.observe([(call(command=str(number)), CountedText("same"))])
+    assert CountedText.looks == 0
+    for _ in range(2):
+        guard.observe([(call(command="again"), CountedText("same"))])
+    assert CountedText.looks == 2

@@ -54,6 +54,8 @@ class ProviderFlags:
     """Whether a temperature may be sent."""
     developer_role: bool | None = None
     """True: the system message has the role developer; False: never; None: as written."""
+    system_role: bool = True
+    """False: there is no system message; its text stands at the start of the first message of the user."""
     stream_usage: bool = True
     """Token counts may be asked for while streaming."""
     parallel_calls: bool = True

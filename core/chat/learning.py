@@ -41,6 +41,17 @@ _HISTORY_FLAGS: tuple[tuple[re.Pattern[str], Flag], ...] = (
         ("merge_same_role", "true"),
     ),
     (
+        re.compile(
+            r"system'? role (?:is )?(?:not|un)[ -]?supported|(?:not|n't) support (?:the )?'?system'? role",
+            re.I,
+        ),
+        ("system_role", "false"),
+    ),
+    (
+        re.compile(r"content\b.{0,60}(?:got null|(?:not|n't) be null|none is not)", re.I | re.S),
+        ("empty_content", ""),
+    ),
+    (
         re.compile(r"tool.?call.?id.{0,80}length of 9|\[a-zA-Z0-9\]\{9\}", re.I),
         ("tool_id", "alnum9"),
     ),

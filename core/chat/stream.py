@@ -7,7 +7,7 @@ from contextlib import suppress
 from enum import Enum
 
 from core.chat.connection import ConnectionFailedError, TimeOuts
-from core.chat.json_shape import mapping_of
+from core.chat.json_shape import items_of, mapping_of
 from core.chat.sse import EventTooLongError, ServerEvent, SseDecoder
 from core.chat.text_stream import StreamedPiece
 from core.chat.wire import ErrorObjectError, ReplyReader, error_payload
@@ -161,12 +161,13 @@ class AnswerStream:
             body = json.loads(data.decode("utf-8-sig", errors="replace"))
         except (ValueError, RecursionError):
             return self._json_lines(data)
-        error = error_payload(mapping_of(body))
+        chunks = [mapping_of(item) for item in items_of(body)] or [{}]
+        error = error_payload(chunks[0])
         if error is not None:
             raise ErrorObjectError(error, begun=False)
-        if not mapping_of(body).get("choices"):
+        if not chunks[0].get("choices"):
             raise NotAModelError("it answers with JSON that is no chat completion")
-        pieces = self._reader.feed(mapping_of(body))
+        pieces = [piece for chunk in chunks for piece in self._reader.feed(chunk)]
         self._reader.done = True
         return pieces
 

@@ -48,7 +48,12 @@ _CALL_HEAD = re.compile(
     r'\{\s*"name"\s*:\s*"([^"]+)"\s*(?:,\s*"(?:arguments|parameters)"\s*:\s*|\Z)'
 )
 _BETWEEN = " \t\r\n,;"
-_CALL_KEYS = ({"name", "arguments"}, {"name", "parameters"})
+_CALL_KEYS = {"name", "arguments"}
+_KEYS = {
+    **dict.fromkeys(("function", "tool", "tool_name", "action"), "name"),
+    **dict.fromkeys(("parameters", "args", "action_input", "tool_input"), "arguments"),
+}
+"""Other words for the two keys of a call."""
 _ARGUMENT_KEYS = frozenset(("arguments", "parameters"))
 _ALSO_IN_MARKS = frozenset(("id", "type"))
 """Keys that may stand beside name and arguments where marks show that a call is meant."""
@@ -153,6 +158,8 @@ def _xml_call(name: str, body: str) -> list[RawCall]:
         found.group(1): html.unescape(found.group(2)) for found in _XML_PARAMETER.finditer(body)
     }
     rest = _XML_PARAMETER.sub("", body).strip()
+    if rest.startswith("{") and not values:
+        return [_raw(name, rest)]  # Llama writes the arguments as JSON
     if rest:
         # A parameter without its end was cut off: an open object says so to whoever reads the arguments.
         return [_raw(name, '{"')] if rest.startswith("<parameter=") else []
@@ -258,11 +265,11 @@ def _skipped(text: str, at: int) -> int:
 
 
 def _object_call(item: JsonValue, *, marked: bool) -> RawCall | None:
-    fields = mapping_of(item)
+    fields = {_KEYS.get(key, key): value for key, value in mapping_of(item).items()}
     keys = set(fields) - (_ALSO_IN_MARKS if marked else frozenset())
-    if keys not in _CALL_KEYS or not text_of(fields["name"]):
+    if keys != _CALL_KEYS or not text_of(fields["name"]):
         return None
-    arguments = fields.get("arguments", fields.get("parameters"))
+    arguments = fields["arguments"]
     written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return _raw(text_of(fields["name"]), written)
 

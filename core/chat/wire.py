@@ -111,6 +111,8 @@ class ReplyReader:
         choice = self._own_choice(chunk)
         if choice is None:
             return []
+        if choice.get("error"):
+            raise ErrorObjectError(error_payload(choice) or {}, begun=self.begun)
         self.usage.take(choice.get("usage"))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:

@@ -49,6 +49,9 @@ def clean_messages(
             body.append(_user(message, flags))
     if not body or body[-1]["role"] == "assistant":
         body.append({"role": "user", "content": GO_ON})
+    if not flags.system_role:
+        body = _led(body, system)
+        system = []
     if flags.merge_same_role:
         body = _merged(body)
     if flags.bridge_assistant_after_tool:
@@ -96,6 +99,16 @@ def _system_first(
         return [], rest
     wanted = {None: leading[0]["role"], True: "developer", False: "system"}
     return [{"role": wanted[flags.developer_role], "content": text}], rest
+
+
+def _led(body: list[WireMessage], system: list[WireMessage]) -> list[WireMessage]:
+    """Put the text of the system message at the start of the first message, one of the user."""
+    if not system:
+        return body
+    first = body[0]
+    if first["role"] != "user":
+        return [{**system[0], "role": "user"}, *body]
+    return [{**first, "content": _joined(system[0]["content"], first["content"])}, *body[1:]]
 
 
 def notice(text: str) -> str:

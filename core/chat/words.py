@@ -137,7 +137,7 @@ NO_KEY = _any(
     r"令牌(?:无效|已过期|不正确)|身份(?:验证|认证)失败|api key 无效",
 )
 NO_MODEL = _any(
-    r"model[^.]{0,80}(?:not found|not exist|doesn't exist|is not (?:available|supported|a valid)|unknown)",
+    r"model(?:[^.]|\.(?=\S)){0,80}(?:not found|not exist|doesn't exist|is not (?:available|supported|a valid)|unknown)",
     r"(?:unknown|invalid|no such|unsupported|unrecognized|not a valid) model",
     r"model_not_found|model_not_exist|invalid_model|not a valid model id|model not (?:loaded|available)",
     r"no (?:endpoints|models) (?:found for|loaded|available)",

@@ -234,3 +234,19 @@ def test_ids_of_nine_letters_stay_and_others_are_mapped_the_same_way_everywhere(
     )
     assert made[1]["tool_calls"][0]["id"] == made[2]["tool_call_id"] != "c1"
     assert made[3]["tool_calls"][0]["id"] == "abcDEF123"
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ({"role": "user", "content": "hi"}, "Rules.\n\nhi"),
+        ({"role": "assistant", "content": "hello"}, "Rules."),
+    ],
+)
+def test_a_server_without_a_system_role_gets_its_text_in_the_first_message_of_the_user(
+    first: dict[str, Any], expected: str
+) -> None:
+    history = [{"role": "system", "content": "Rules."}, first, {"role": "user", "content": "go"}]
+    made = clean_messages(history, ProviderFlags(system_role=False), ToolNames(()))
+    assert made[0] == {"role": "user", "content": expected}
+    assert all(message["role"] != "system" for message in made)

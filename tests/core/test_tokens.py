@@ -1,5 +1,7 @@
+import json
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -7,31 +9,28 @@ from core.messages import AssistantMessage, Image, ModelRequest, ToolCall, ToolM
 from core.tokens import TokenCounter, estimate_text, image_tokens
 from tests.support.reply_reading import TOOLS
 
-SAMPLES = {
-    "english": (
-        "The quick brown fox jumps over the lazy dog while the farmer watches from the porch, wondering whether "
-        "it will rain before the evening and if the hay can be brought in.",
-        34,
-    ),
-    "python": (
-        'def total(prices, *, tax=0.19):\n    """Return the sum with tax."""\n    result = 0\n'
-        "    for price in prices:\n        result += price * (1 + tax)\n    return round(result, 2)\n",
-        50,
-    ),
-    "chinese": (
-        "归并排序是一种稳定的排序算法。先将数组递归地拆分为两半、再把有序的子数组逐个合并、时间复杂度为对数级。",
-        42,
-    ),
-    "json": ('{"id": 12, "name": "alpha", "tags": ["a", "b"], "ok": true, "size": 1048576}', 34),
-    "hex": ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", 43),
-}
-"""Texts with their tokens as o200k_base counts them."""
+KINDS = json.loads((Path(__file__).parent / "data/token_kinds.json").read_text(encoding="utf-8"))
+"""Ten kinds of text, each with its tokens as four tokenizers count them."""
+TEXTS = {kind: found["text"] for kind, found in KINDS.items()}
+TOO_LOW, TOO_HIGH = 0.93, 1.15
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_estimate_is_near_the_tokenizer_for_every_kind_of_text(kind: str) -> None:
-    text, tokens = SAMPLES[kind]
-    assert estimate_text(text) == pytest.approx(tokens, rel=0.2)
+    true = KINDS[kind]["tokens"]["o200k_base"]
+    assert TOO_LOW <= estimate_text(TEXTS[kind]) / true <= TOO_HIGH
+
+
+@pytest.mark.parametrize("tokenizer", ["o200k_base", "cl100k_base", "qwen3", "llama3"])
+def test_one_report_of_the_server_is_enough_for_texts_of_the_same_mix(tokenizer: str) -> None:
+    counter = TokenCounter()
+    kinds = list(KINDS)
+    for seen in (kinds[:5], kinds[5:]):
+        mixed = [*seen, *kinds]
+        true = sum(KINDS[kind]["tokens"][tokenizer] for kind in mixed)
+        counter.learn(sum(counter.text(TEXTS[kind]) for kind in mixed), true)
+    true = sum(KINDS[kind]["tokens"][tokenizer] for kind in kinds)
+    assert sum(counter.text(TEXTS[kind]) for kind in kinds) == pytest.approx(true, rel=0.05)
 
 
 def test_nothing_costs_nothing_and_anything_at_least_one() -> None:
@@ -40,13 +39,13 @@ def test_nothing_costs_nothing_and_anything_at_least_one() -> None:
 
 
 def test_more_text_is_never_fewer_tokens() -> None:
-    for text, _ in SAMPLES.values():
+    for text in TEXTS.values():
         counts = [estimate_text(text[:size]) for size in range(0, len(text), 7)]
         assert all(later >= earlier - 1 for earlier, later in pairwise(counts))
 
 
 def test_a_megabyte_is_estimated_quickly() -> None:
-    text = SAMPLES["python"][0] * 5000
+    text = TEXTS["python"] * 800
     started_s = time.perf_counter()
     estimate_text(text)
     assert time.perf_counter() - started_s < 2

@@ -89,7 +89,7 @@ def test_a_new_factor_counts_nothing_again() -> None:
     asked = len(counted)
     counter.learn(1000, 1500)
     assert building.build(made.memory, TOOLS).tokens == round(1.5 * before)
-    assert len(counted) == asked
+    assert not {"step 1", "step 19", "x"} & set(counted[asked:])
 
 
 def test_what_the_server_counted_is_exact_and_what_came_since_is_not() -> None:

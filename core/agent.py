@@ -54,6 +54,8 @@ class AgentParts:
     guard: LoopGuard
     ask: Callable[[QuestionPrompt], Awaitable[Answer]]
     """Puts a question to the person."""
+    objection: Callable[[str], str]
+    """Returns what speaks against ending the run with this answer, "" for nothing."""
     has_news: Callable[[], bool]
     """Whether the person has said something the model has not seen."""
 
@@ -164,6 +166,8 @@ class ToolCallAgent:
     async def _together(self, group: Sequence[ToolCall], acted: Acted) -> list[ToolResult]:
         if group[0].name == ENDING_TOOL and acted.went_wrong:
             return [self._parts.dispatcher.skip(group[0], TOO_EARLY, "denied")]
+        if group[0].name == ENDING_TOOL and (objection := self._objection(group[0])):
+            return [self._parts.dispatcher.skip(group[0], objection, "denied")]
         if len(group) == 1:
             return [await self._take_up(group[0])]
         begun: set[str] = set()
@@ -175,6 +179,10 @@ class ToolCallAgent:
                 if call.id not in begun:
                     self._parts.dispatcher.skip(call, NOT_TAKEN_UP)
         return [task.result() for task in running]
+
+    def _objection(self, call: ToolCall) -> str:
+        answer = (call.arguments or {}).get("answer")
+        return self._parts.objection(answer) if isinstance(answer, str) else ""
 
     async def _begin(self, call: ToolCall, begun: set[str]) -> ToolResult:
         begun.add(call.id)
@@ -223,6 +231,9 @@ class ToolCallAgent:
             return self._useless(reply)
         self._useless_replies = 0
         if reply.calls or self._parts.has_news():
+            return None
+        self._nudge = self._parts.objection(reply.text)
+        if self._nudge:
             return None
         return RunOutcome(reason="answered", answer=reply.text)
 

@@ -39,7 +39,7 @@ def missing_files(answer: str, workspace: Path, before: Look, after: Look) -> tu
     """
     folders_seen = {path.rpartition("/")[2] for path in after} if len(after) < MAX_FILES else None
     missing = []
-    for name in _named(answer):
+    for name in files_named(answer):
         try:
             path = relative_path(name, workspace)
         except WorkspaceError:
@@ -53,9 +53,9 @@ def missing_files(answer: str, workspace: Path, before: Look, after: Look) -> tu
     return tuple(dict.fromkeys(missing))
 
 
-def _named(answer: str) -> Iterator[str]:
-    """Yield what looks like a file's name; addresses and blocks of code are passed over."""
-    names = (_name(found[0]) for found in _TOKEN.finditer(_UNREAD.sub(" ", answer)))
+def files_named(text: str) -> Iterator[str]:
+    """Yield what looks like a file's name in a text; addresses and blocks of code are passed over."""
+    names = (_name(found[0]) for found in _TOKEN.finditer(_UNREAD.sub(" ", text)))
     return itertools.islice(filter(None, names), MAX_NAMES)
 
 

@@ -55,6 +55,8 @@ class ModelSettings(SettingsGroup):
     """Tokens the model can take in; 0 means: as the provider flags say."""
     max_output_tokens: int = Field(default=0, ge=0, le=10_000_000)
     """Longest reply in tokens; 0 leaves it to the server."""
+    tools: Literal["auto", "native", "steps"] = "auto"
+    """native: the server calls tools; steps: it does not, so the model works step by step; auto: found out."""
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sampling temperature from 0 to 2; left out of the request when not set."""
     fallback: Annotated[list[FallbackSettings], BeforeValidator(_as_tables)] = Field(

@@ -16,7 +16,6 @@ from core.errors import (
     ModelStreamError,
     ModelUnreachableError,
 )
-from core.events import ModelAdapted
 from core.messages import ModelRequest, Usage
 from core.model_events import ModelSwitched
 from core.model_piece import ModelPiece
@@ -83,19 +82,6 @@ class FallbackModel:
     def window(self) -> int:
         """Its context window in tokens, 0 where unknown."""
         return self.current.window
-
-    @property
-    def by_steps(self) -> bool:
-        """Whether it works step by step."""
-        return self.current.by_steps
-
-    def prove(self) -> AsyncGenerator[ModelPiece, None]:
-        """Find out whether its server calls tools, see `core.chat.model.ChatModel.prove`."""
-        return self.current.prove()
-
-    def work_by_steps(self) -> ModelAdapted | None:
-        """Let it work step by step from now on."""
-        return self.current.work_by_steps()
 
     def body(self, request: ModelRequest) -> bytes:
         """Return the exact bytes that `reply` would send for this request now."""

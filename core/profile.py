@@ -9,7 +9,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -31,6 +31,8 @@ class ProfileFile(BaseModel):
     """One line for the list of profiles."""
     prompt: str
     """File name of the prompt in `prompts/`."""
+    brief_prompt: str = ""
+    """The same for a model that works step by step, which is too small for a long one; "" for the usual prompt."""
     tools: list[str] = Field(default_factory=list)
     """Names of the tools that are offered; empty means all."""
     own_tools: bool = True
@@ -59,13 +61,15 @@ class Profile:
     file: ProfileFile
     prompt: str
     """Text with its slots still open."""
+    brief: str = ""
+    """The prompt for a model that works step by step."""
     path: Path = Path()
     """The TOML file; the prompt is in `prompts` beside its folder."""
     is_own: bool = False
     """It is the person's, not one that comes with Handrail."""
 
     def system_prompt(self, slots: Mapping[str, str]) -> str:
-        """Fill the slots.
+        """Fill the slots of the prompt.
 
         Args:
             slots: A text for each name of `SLOTS`.
@@ -73,19 +77,36 @@ class Profile:
         Raises:
             ConfigError: The prompt names a slot that does not exist; with file and line.
         """
+        return self._filled(self.prompt, self.prompt_path, slots)
+
+    def brief_prompt(self, slots: Mapping[str, str]) -> str:
+        """Fill the slots of the prompt for a model that works step by step, "" where there is none.
+
+        Args:
+            slots: A text for each name of `SLOTS`.
+
+        Raises:
+            ConfigError: The prompt names a slot that does not exist; with file and line.
+        """
+        return self._filled(self.brief, self._path_of(self.file.brief_prompt), slots)
+
+    def _filled(self, prompt: str, path: Path, slots: Mapping[str, str]) -> str:
         try:
-            return string.Template(self.prompt).substitute(slots).strip()
+            return string.Template(prompt).substitute(slots).strip()
         except (KeyError, ValueError) as error:
-            line, slot = _broken_slot(self.prompt)
+            line, slot = _broken_slot(prompt)
             raise ConfigError(
-                f"{self.prompt_path} line {line}: {slot} is no slot.",
+                f"{path} line {line}: {slot} is no slot.",
                 hint=f"Known: {', '.join('$' + name for name in SLOTS)}; a dollar sign is $$.",
             ) from error
 
     @property
     def prompt_path(self) -> Path:
         """The file of the prompt."""
-        return self.path.parent.parent / "prompts" / Path(self.file.prompt).name
+        return self._path_of(self.file.prompt)
+
+    def _path_of(self, name: str) -> Path:
+        return self.path.parent.parent / "prompts" / Path(name).name
 
     def wrong(self, key: str, text: str, hint: str = "") -> ConfigError:
         """Return the error for a key whose value only the caller can judge.
@@ -132,7 +153,8 @@ def load_profile(name: str, user_folder: Path | None = None) -> Profile:
     profile = Profile(
         name=name, file=file, prompt="", path=path, is_own=path.parent.parent != BUILT_IN
     )
-    return replace(profile, prompt=_prompt(profile))
+    brief = _prompt(profile, "brief_prompt") if file.brief_prompt else ""
+    return replace(profile, prompt=_prompt(profile, "prompt"), brief=brief)
 
 
 def _files(user_folder: Path | None) -> dict[str, Path]:
@@ -141,15 +163,13 @@ def _files(user_folder: Path | None) -> dict[str, Path]:
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
-def _prompt(profile: Profile) -> str:
-    """Read the prompt; a profile of the person may use one that comes with Handrail."""
-    name = profile.prompt_path.name
-    places = [profile.prompt_path, BUILT_IN / "prompts" / name]
-    path = next((place for place in places if place.is_file()), None)
+def _prompt(profile: Profile, key: Literal["prompt", "brief_prompt"]) -> str:
+    """Read a prompt; a profile of the person may use one that comes with Handrail."""
+    name = Path(getattr(profile.file, key)).name
+    own = profile.prompt_path.parent / name
+    path = next((place for place in (own, BUILT_IN / "prompts" / name) if place.is_file()), None)
     if path is None:
-        raise profile.wrong(
-            "prompt", f"names {profile.file.prompt!r}.", f"There is no file {profile.prompt_path}."
-        )
+        raise profile.wrong(key, f"names {name!r}.", f"There is no file {own}.")
     text = read_text(path).strip()
     if not text:
         raise ConfigError(f"{path} is empty.", hint="It is what the model is told first.")

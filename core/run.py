@@ -16,6 +16,7 @@ from core.context.compaction import Compactor
 from core.context.scoring import RelevanceFilter
 from core.context.side_request import SideParts
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
+from core.end_check import EndCheck
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
 from core.events import ErrorInfo, NoticeRaised, RunEnded, RunStarted, ToolEnded
@@ -27,11 +28,13 @@ from core.ports import Clock, Model, Tool
 from core.recovery import close_calls
 from core.run_control import RunControl
 from core.spending import Purse
+from core.step_mode import works_by_steps
 from core.stored_log import StoredLog
 from core.stored_results import StoredResults
 from core.surroundings import BrowserSnapshotted
 from core.thinking import Thinker, ThinkerParts
 from core.tool_spec import specs
+from core.workspace_report import WorkspaceReport
 
 EXIT_ANSWERED, EXIT_GAVE_UP, EXIT_USAGE, EXIT_LIMIT, EXIT_MODEL, EXIT_NOBODY, EXIT_UNAVAILABLE = (
     range(7)
@@ -83,6 +86,8 @@ class Run:
         self._budget = Budget(parts.limits, parts.clock, parts.purse)
         self._first_record = len(parts.log)
         self._before: Look = {}
+        self._situation = WorkspaceReport(parts.log.records, parts.workspace)
+        self._end_check = EndCheck(parts.log.records, self._first_record, self._situation)
 
     async def work(self, task: str) -> RunEnded:
         """Work until the end and return what was recorded as such."""
@@ -143,6 +148,7 @@ class Run:
                 relevance=RelevanceFilter(
                     self._side(model), parts.memory, parts.relevance_threshold
                 ),
+                situation=self._situation.text,
             )
         )
         dispatching = DispatchParts(
@@ -169,6 +175,7 @@ class Run:
                 boundary=parts.control.boundary,
                 guard=LoopGuard(self._page_url),
                 ask=partial(timed_ask, dispatching),
+                objection=self._objection,
                 has_news=lambda: bool(parts.control.steering),
             )
         )
@@ -184,6 +191,11 @@ class Run:
             check_price=self._budget.check_price,
             left_s=lambda: self._budget.left_s,
         )
+
+    def _objection(self, answer: str) -> str:
+        """Return what speaks against an answer; a model that calls tools well is taken at its word."""
+        by_steps = works_by_steps(self._parts.model)
+        return self._end_check.objection(answer) if by_steps else ""
 
     def _page_url(self) -> str:
         """Return the page the browser showed last in this run, "" for none."""

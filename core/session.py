@@ -35,11 +35,13 @@ from core.recovery import close_open_ends, settle_unknown
 from core.run import ExplainDefect, Run, RunParts, name_defect
 from core.run_control import RunControl
 from core.spending import NoPurse, Purse
+from core.step_mode import works_by_steps
 from core.stored_log import StoredLog
 from core.stored_results import StoredResults
 from core.tokens import counter_of
 from core.tool_spec import specs
 from core.vocabulary import Mode
+from core.workspace_report import WorkspaceReport
 
 
 class Policy(Protocol):
@@ -64,6 +66,8 @@ class SessionSettings:
     version: str
     system: str
     """System message of every request."""
+    brief_system: str = ""
+    """The same for a model that works step by step; "" for no other."""
     profile: str = "general"
     answer_tokens: int = 0
     """Longest answer of the model; 0: a tenth of its window is kept for it."""
@@ -274,7 +278,13 @@ class Session:
         model = self._parts.model
         window = model.window if model else 0
         limit = self._context.limit(window)
-        plan = self._context.build(self.memory, specs(self._offered()), limit_tokens=limit)
+        situation = WorkspaceReport(self.log.records, self.places.workspace)
+        plan = self._context.build(
+            self.memory,
+            specs(self._offered()),
+            limit_tokens=limit,
+            situation=situation.text() if works_by_steps(model) else "",
+        )
         return NextRequest(
             rows=self._context.rows(plan, self.memory),
             body=model.body(plan.request) if model else b"",
@@ -360,6 +370,7 @@ def _context_for(parts: SessionParts) -> ContextBuilder:
     """Make the builder of requests, which counts as the model does where it counts at all."""
     settings = ContextSettings(
         system=parts.settings.system,
+        brief_system=parts.settings.brief_system,
         answer_tokens=parts.settings.answer_tokens,
         max_tools=parts.settings.max_tools,
     )

@@ -2,9 +2,11 @@
 
 import asyncio
 import math
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from core.budget import Budget
 from core.context.builder import ContextBuilder
@@ -18,7 +20,9 @@ from core.memory import Memory
 from core.memory_events import CompactionReason
 from core.messages import ModelReply, ToolSpec, Usage
 from core.ports import Clock, EventSink, Model
+from core.step_mode import change_to_steps, prove_tools, works_by_steps
 
+Asked = TypeVar("Asked")
 MAX_BROKEN_STREAMS = 2
 """Replies in a row that may break off before the run fails."""
 SHRINK = 0.6
@@ -44,6 +48,8 @@ class ThinkerParts:
     """Makes room by summaries."""
     relevance: RelevanceFilter
     """Has old units scored where the profile wants it."""
+    situation: Callable[[], str]
+    """Says how things stand, to a model that works step by step."""
 
 
 class Thinker:
@@ -67,6 +73,7 @@ class Thinker:
         """
         reason: CompactionReason = "window"
         if tools:
+            await self._prove()
             await self._parts.relevance.look()
         while True:
             plan = self._plan(tools, nudge)
@@ -74,27 +81,46 @@ class Thinker:
                 replan = partial(self._plan, tools, nudge)
                 plan = await self._parts.compactor.make_room(plan, replan, reason)
             try:
-                return await self._in_time(plan)
+                return await self._in_time(self._ask(plan))
             except ModelStreamError as error:
                 self._count_broken(plan, error)
             except ContextTooLongError as error:
                 self._shrink(plan, error)
                 reason = "overflow"
             except ModelError as error:
-                self._fall_back(error)
+                self._change(error)
 
     def _plan(self, tools: tuple[ToolSpec, ...], nudge: str) -> Plan:
         parts = self._parts
         limit_tokens = parts.context.limit(parts.model.window)
-        return parts.context.build(parts.memory, tools, limit_tokens=limit_tokens, nudge=nudge)
+        situation = parts.situation() if tools and works_by_steps(parts.model) else ""
+        return parts.context.build(
+            parts.memory, tools, limit_tokens=limit_tokens, nudge=nudge, situation=situation
+        )
 
-    async def _in_time(self, plan: Plan) -> ModelReply:
+    async def _prove(self) -> None:
+        """Find out whether the model calls tools, where that is not known; trouble on the way is the next request's.
+
+        Raises:
+            ModelError: It cannot be used, and no other can.
+            RunStopped: The time of the run is up.
+        """
+        parts = self._parts
+        try:
+            await self._in_time(prove_tools(parts.model, parts.record))
+        except ModelStreamError:
+            return
+        except ModelError as error:
+            self._fall_back(error)
+            await self._prove()
+
+    async def _in_time(self, asking: Coroutine[None, None, Asked]) -> Asked:
         """Ask, for as long as the run may take: a server that says nothing must not outlast it."""
         left_s = self._parts.budget.left_s
         waiting = asyncio.timeout(left_s if left_s < math.inf else None)
         try:
             async with waiting:
-                return await self._ask(plan)
+                return await asking
         except TimeoutError:
             if waiting.expired():
                 raise self._parts.budget.out_of_time() from None
@@ -176,6 +202,19 @@ class Thinker:
             cost_usd=cost_usd,
         )
         parts.record(retried)
+
+    def _change(self, error: ModelError) -> None:
+        """Work step by step where the model takes no tools, else let the next model answer.
+
+        Raises:
+            ModelError: Neither can help.
+        """
+        unable = error.code == "tools_unsupported"
+        adapted = change_to_steps(self._parts.model) if unable else None
+        if adapted is None:
+            self._fall_back(error)
+            return
+        self._parts.record(adapted)
 
     def _fall_back(self, error: ModelError) -> None:
         """Let the next model answer; the request to the one before has ended.

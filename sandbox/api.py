@@ -23,7 +23,7 @@ FILE_BYTES = 2 << 30
 SCRATCH_BYTES = 256 << 20
 """Size of /tmp and of the home folder, each."""
 ENVIRONMENT: Mapping[str, str] = {
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PATH": "/run/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": HOME,
     "USER": "agent",
     "LANG": "C.UTF-8",

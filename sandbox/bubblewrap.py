@@ -11,6 +11,8 @@ from sandbox import kernel_files, privileges
 from sandbox.api import ENVIRONMENT, HOME, INSIDE, SCRATCH_BYTES
 from sandbox.protected import protected_names
 
+PROGRAMS = "/run/bin"
+"""Holds `python`: Debian has only python3, and every model writes python."""
 SHARED_MEMORY_BYTES = 64 << 20
 Way = Literal["user namespace", "root"]
 """How it is kept from all rights: in a user namespace of its own, or, where none can be used, as root with all
@@ -64,6 +66,7 @@ def arguments(program: str, workspace: Path | None, way: Way = "user namespace")
     made += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]
     made += ["--size", str(SCRATCH_BYTES), "--tmpfs", HOME]
     made += ["--dir", "/run", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]
+    made += ["--dir", PROGRAMS, "--symlink", python()[0], f"{PROGRAMS}/python"]
     made += _workspace(workspace)
     for name, value in ENVIRONMENT.items():
         made += ["--setenv", name, value]

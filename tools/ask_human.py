@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from core.decision import QuestionPrompt
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import Answer, CallContext, CallFacts
 from tools.base import ToolArguments, TypedTool
 
@@ -47,6 +47,13 @@ class AskHuman(TypedTool[AskHumanArguments]):
         "Not for permission: risky calls are put to them anyway."
     )
     arguments = AskHumanArguments
+    forms = (
+        ToolForm(
+            name="ask_human",
+            description="ask the person for what only they know, such as their name or their wishes.",
+            fields={"question": "question"},
+        ),
+    )
     example: ClassVar[JsonObject] = {
         "question": "Which format?",
         "kind": "choice",

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from core.errors import ToolFailedError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts
 
 __all__ = [
@@ -39,6 +39,8 @@ class TypedTool(ABC, Generic[ArgumentsT]):
     description: ClassVar[str]
     arguments: ClassVar[type[BaseModel]]
     reads_only: ClassVar[bool] = False
+    forms: ClassVar[tuple[ToolForm, ...] | None] = None
+    """Plain ways to use it, for small models (`core.messages.ToolSpec`)."""
     example: ClassVar[JsonObject]
     """Arguments that fit, shown to the model when its own do not."""
 

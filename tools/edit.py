@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from core.errors import ToolFailedError, WorkspaceError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Files
 from core.preimage import Preimage, PreimageStore, digest
 from core.workspace import relative_path, require_writable_name
@@ -81,6 +81,22 @@ class EditFile(TypedTool[EditFileArguments]):
     name = "edit_file"
     description = "View, create or change a text file of the workspace. Changes can be undone."
     arguments = EditFileArguments
+    forms = (
+        ToolForm(
+            name="write_file",
+            description="write the whole text of a file, new or not.",
+            fields={"path": "path", "text": "file_text"},
+            fixed={"command": "create"},
+            changes="path",
+        ),
+        ToolForm(
+            name="replace_text",
+            description="change a file: `old` is exact text that stands in it once, `new` comes in its place.",
+            fields={"path": "path", "old": "old_str", "new": "new_str"},
+            fixed={"command": "replace"},
+            changes="path",
+        ),
+    )
     example: ClassVar[JsonObject] = {
         "command": "replace",
         "path": "src/main.py",

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from core.address import parse_web_address, why_not_public
 from core.egress import EgressPolicy
 from core.errors import EgressDeniedError, ToolFailedError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts
 from tools.base import ToolArguments, TypedTool
 from tools.browser.clean import clean
@@ -64,6 +64,14 @@ class FetchPage(TypedTool[FetchPageArguments]):
     )
     arguments = FetchPageArguments
     reads_only = True
+    forms = (
+        ToolForm(
+            name="fetch_page",
+            description="read a web page.",
+            fields={"urls": "urls"},
+            needs_address=True,
+        ),
+    )
     example: ClassVar[JsonObject] = {"urls": ["https://example.org"], "goal": "opening hours"}
 
     def __init__(self, egress: EgressPolicy) -> None:

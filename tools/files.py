@@ -9,7 +9,7 @@ from pydantic import Field
 
 from core.changes import SKIPPED_FOLDERS
 from core.errors import ToolFailedError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, FileEntry, Files
 from core.stored_results import StoredResults, is_handle
 from core.workspace import relative_path
@@ -44,6 +44,7 @@ class ReadFile(TypedTool[ReadFileArguments]):
     description = "Read a text file of the workspace, or lines of it; also pages through a long result by its handle."
     arguments = ReadFileArguments
     reads_only = True
+    forms = (ToolForm(name="read_file", description="read a file.", fields={"path": "path"}),)
     example: ClassVar[JsonObject] = {"path": "src/main.py", "offset": 1, "limit": 200}
 
     def __init__(self, files: Files, workspace: Path, results: StoredResults) -> None:
@@ -144,6 +145,7 @@ class ListFiles(TypedTool[ListFilesArguments]):
     )
     arguments = ListFilesArguments
     reads_only = True
+    forms = ()  # a model that works step by step is shown the files
     example: ClassVar[JsonObject] = {"path": "src", "depth": 2, "glob": "*.py"}
 
     def __init__(self, files: Files, workspace: Path) -> None:

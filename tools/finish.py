@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from core.errors import WorkspaceError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Files
 from core.workspace import relative_path
 from tools.base import ToolArguments, TypedTool
@@ -46,6 +46,14 @@ class Finish(TypedTool[FinishArguments]):
         "End the task with your final answer. Name the files you made; they are checked on disk."
     )
     arguments = FinishArguments
+    forms = (
+        ToolForm(
+            name="finish",
+            description="end the task with the answer for the person, in their language.",
+            fields={"answer": "answer"},
+            ends=True,
+        ),
+    )
     example: ClassVar[JsonObject] = {
         "answer": "The report is in report.md.",
         "status": "answered",

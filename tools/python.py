@@ -27,6 +27,7 @@ class Python(TypedTool[PythonArguments]):
         "The value of the last expression is shown; print the rest."
     )
     arguments = PythonArguments
+    forms = ()  # the shell runs Python too, and a small model confuses the two
     example: ClassVar[JsonObject] = {"code": "import math\nmath.sqrt(2)"}
 
     def __init__(self, sandbox: Sandbox) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from core.errors import WorkspaceError
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Sandbox
 from core.workspace import relative_path
 from tools.base import ToolArguments, TypedTool
@@ -42,6 +42,13 @@ class Shell(TypedTool[ShellArguments]):
         "stdin is empty: programs that ask get end of file. For long-running programs use `cmd > log 2>&1 &`."
     )
     arguments = ShellArguments
+    forms = (
+        ToolForm(
+            name="shell",
+            description="run a bash command in the workspace and get its output.",
+            fields={"command": "command"},
+        ),
+    )
     example: ClassVar[JsonObject] = {"command": "ls -la", "timeout_s": 60}
 
     def __init__(self, sandbox: Sandbox, workspace: Path) -> None:

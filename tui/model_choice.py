@@ -193,4 +193,10 @@ def options_of(configuration: Configuration, choice: ModelChoice) -> ModelOption
         parameters["temperature"] = model.temperature
     if model.max_output_tokens:
         parameters[options.provider.flags.max_tokens_field] = model.max_output_tokens
-    return replace(options, key_env=choice.key_name, parameters=parameters)
+    return replace(
+        options,
+        key_env=choice.key_name,
+        parameters=parameters,
+        tools=model.tools,
+        prove_tools=model.tools == "auto" and choice.provider.local,
+    )

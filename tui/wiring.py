@@ -99,7 +99,8 @@ def assembled(plan: SessionPlan) -> Assembled:
             settings=SessionSettings(
                 session_id=places.session.name,
                 version=version(),
-                system=_system_prompt(profile),
+                system=profile.system_prompt(_slots()),
+                brief_system=profile.brief_prompt(_slots()),
                 profile=profile.name,
                 answer_tokens=settings.model.max_output_tokens,
                 max_tools=profile.file.max_tools,
@@ -300,6 +301,6 @@ async def _brought_up(sandbox: SandboxManager) -> None:
         await sandbox.shell(":", on_output=lambda stream, text: None)
 
 
-def _system_prompt(profile: Profile) -> str:
+def _slots() -> dict[str, str]:
     today = datetime.now().astimezone()
-    return profile.system_prompt({"today": f"{today:%A}, {today:%Y-%m-%d}"})
+    return {"today": f"{today:%A}, {today:%Y-%m-%d}"}

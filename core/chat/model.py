@@ -1,24 +1,24 @@
 """A model behind a chat completions API: builds requests, tries again where that helps, learns the server's ways."""
 
 import hashlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from core.chat.attempt import Asking, Attempt, AttemptParts, Connection, FailedTryError
 from core.chat.call_reading import CallIds
 from core.chat.connection import ConnectionFailedError
 from core.chat.failure import Failure
-from core.chat.flag_words import TOOL_PROTOCOL, WINDOW
+from core.chat.flag_words import WINDOW
 from core.chat.learned_flags import FlagStore, MemoryFlagStore
 from core.chat.options import ModelOptions
 from core.chat.request_body import BodyBuilder, BuiltBody
 from core.chat.retry import RetryBudget
 from core.chat.server_list import Entries, listed_models, with_hint
-from core.chat.tool_proof import proof_request, protocol_of
 from core.errors import ModelError, ModelRefusedError
 from core.event_log import SystemClock
 from core.events import ErrorInfo, ModelAdapted, ModelRequested, ModelRetried
-from core.messages import AssistantMessage, ModelReply, ModelRequest, Usage, pictures_of
+from core.messages import AssistantMessage, ModelRequest, Usage, pictures_of
 from core.model_events import ModelDowngraded
 from core.model_piece import ModelPiece
 from core.ports import Clock
@@ -72,14 +72,16 @@ class ChatModel:
         return self._options
 
     @property
-    def flags(self) -> ProviderFlags:
-        """The server's ways, with what was learned of them."""
-        return with_learned(self._options.provider.flags, self._learned)
+    def learned(self) -> Mapping[str, str]:
+        """What was learned of the server, by flag."""
+        return self._learned
 
     @property
-    def by_steps(self) -> bool:
-        """Whether every reply is one step (`core.chat.stepwise`)."""
-        return self.flags.tool_protocol == "steps"
+    def flags(self) -> ProviderFlags:
+        """The server's ways, with what was learned of them."""
+        flags = with_learned(self._options.provider.flags, self._learned)
+        tools = self._options.tools
+        return flags if tools == "auto" else replace(flags, tool_protocol=tools)
 
     @property
     def window(self) -> int:
@@ -127,30 +129,6 @@ class ChatModel:
             async with aclosing(self._try_once(request, budget)) as pieces:
                 async for piece in pieces:
                     yield piece
-
-    async def prove(self) -> AsyncGenerator[ModelPiece, None]:
-        """Ask a server of one's own for a call of the simplest tool, once, and keep what that shows.
-
-        Raises:
-            ModelError: The model cannot be used.
-        """
-        if not self._options.prove_tools or TOOL_PROTOCOL in self._learned:
-            return
-        try:
-            async with aclosing(self.reply(proof_request())) as pieces:
-                async for piece in pieces:
-                    yield self._proved(piece) if isinstance(piece, ModelReply) else piece
-        except ModelRefusedError as error:
-            if error.code != "tools_unsupported":
-                raise
-            yield self._learn(TOOL_PROTOCOL, "steps")
-
-    def _proved(self, reply: ModelReply) -> ModelAdapted:
-        return self._learn(TOOL_PROTOCOL, protocol_of(reply))
-
-    def work_by_steps(self) -> ModelAdapted | None:
-        """Work step by step from now on; None when it does already."""
-        return None if self.by_steps else self._learn(TOOL_PROTOCOL, "steps")
 
     async def model_entries(self) -> Entries:
         """Return what the server says of each model it offers, nothing where it does not tell; costs nothing.
@@ -201,10 +179,10 @@ class ChatModel:
         except FailedTryError as failed:
             failure = failed.failure
         if failure.window:
-            yield self._learn(WINDOW, str(failure.window))
+            yield self.learn(WINDOW, str(failure.window))
         wait_s = await self._wait_after(failure, budget)
         if failure.learn is not None:
-            yield self._learn(*failure.learn)
+            yield self.learn(*failure.learn)
             return
         error = failure.error
         info = ErrorInfo(code=error.code, message=error.message, hint=error.hint)
@@ -228,7 +206,7 @@ class ChatModel:
             connection=self._connection,
             ids=self._ids,
             counter=self.counter,
-            told_window=lambda size: self._learn(WINDOW, str(size)),
+            told_window=lambda size: self.learn(WINDOW, str(size)),
         )
         return Attempt(parts, asking)
 
@@ -242,7 +220,8 @@ class ChatModel:
         left_out = sum(image_tokens(one.width, one.height) for one in pictures)
         return max(1, estimate - self.counter.scaled(left_out))
 
-    def _learn(self, flag: str, value: str) -> ModelAdapted:
+    def learn(self, flag: str, value: str) -> ModelAdapted:
+        """Keep one of the server's ways, for later sessions too."""
         self._learned[flag] = value
         self._store.save(self._options.base_url, self._options.model, flag, value)
         return ModelAdapted(flag=f"{flag}={value}")

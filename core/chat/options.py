@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import urlsplit
 
 from core.chat.connection import LOCAL_TIME_OUTS, TimeOuts
@@ -39,6 +40,8 @@ class ModelOptions:
     """None where it is not known."""
     repeat_chunks: int = 400
     """This many equal pieces of text in a row end a stream."""
+    tools: Literal["auto", "native", "steps"] = "auto"
+    """How tools are offered, whatever was learned; auto: as the provider's flags and what was learned say."""
     prove_tools: bool = False
     """Finds out before the first run whether the server really calls tools."""
     lists_models: bool = True

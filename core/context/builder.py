@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from core.chat.stepwise import StepForms
 from core.context.fitting import Fitting
 from core.context.plan import (
     EARLIER_LEFT_OUT,
@@ -35,6 +36,8 @@ class ContextSettings:
 
     system: str
     """System message of every request."""
+    brief_system: str = ""
+    """The same for a model that works step by step; "" for no other."""
     answer_tokens: int = 0
     """Longest answer the settings allow; 0: a tenth of the window is kept."""
     max_tools: int = 0
@@ -64,7 +67,6 @@ class ContextBuilder:
         """Count with `counter`, which learns the model's factor."""
         self._settings = settings
         self._counter = counter
-        self._system_tokens = counter.plain_text(settings.system) + MESSAGE_TOKENS
         self._tool_tokens: dict[str, tuple[ToolSpec, int]] = {}
         self._settled = Settled()
         self._order = RelevanceOrder()
@@ -99,6 +101,7 @@ class ContextBuilder:
         *,
         limit_tokens: int = 0,
         nudge: str = "",
+        situation: str = "",
     ) -> Plan:
         """Choose what is sent.
 
@@ -107,16 +110,18 @@ class ContextBuilder:
             tools: Those that can be offered; none for a last request.
             limit_tokens: The request should not be larger; 0 means no limit.
             nudge: A message of the program for this request only, "" for none.
+            situation: How things stand, for a model that works step by step; "" for others.
         """
         query = self._order.query(memory) if self._settings.max_tools else frozenset()
         plan = self._planned(
             memory,
             pick_tools(tools, self._settings.max_tools, memory, query),
             UserMessage(text=nudge, author="handrail") if nudge else None,
+            situation,
         )
         if not limit_tokens or plan.tokens <= limit_tokens:
             return plan
-        fixed = plan.system_tokens + plan.tools_tokens + plan.nudge_tokens
+        fixed = plan.system_tokens + plan.tools_tokens + plan.added_tokens
         fixed += self._counter.plain_message(OPENING)
         room = int(limit_tokens / self._counter.factor) - fixed
         return self._fitted(memory, plan, room, limit_tokens)
@@ -124,7 +129,7 @@ class ContextBuilder:
     def measure(self, plan: Plan, usage: Usage) -> None:
         """Note what the server counted for a plan that was sent; one with a message of the moment teaches nothing."""
         plain = plan.request.plain_tokens
-        if usage.input_estimated or plan.nudge_tokens or not plan.is_whole:
+        if usage.input_estimated or plan.added_tokens or not plan.is_whole:
             return
         if LEAST_RATIO * plain <= usage.input_tokens <= MOST_RATIO * plain:
             self._measured = Measured(
@@ -139,30 +144,38 @@ class ContextBuilder:
         """Describe a plan for the inspector, in wire order, hidden units included."""
         return rows_of(plan, memory, self._counter.scaled)
 
-    def _planned(self, memory: Memory, pick: ToolPick, nudge: UserMessage | None) -> Plan:
+    def _planned(
+        self, memory: Memory, pick: ToolPick, nudge: UserMessage | None, situation: str
+    ) -> Plan:
         """Plan to send all of memory."""
+        system = (situation and self._settings.brief_system) or self._settings.system
+        system_tokens = self._counter.plain_text(system) + MESSAGE_TOKENS
+        situation_tokens = self._counter.plain_text(situation)
         whole = self._whole(memory)
         nudge_tokens = self._counter.plain_message(nudge) if nudge else 0
-        tools_tokens = sum(map(self._tokens_of_tool, pick.tools))
+        tools_tokens = self._tools_tokens(pick, stepwise=bool(situation))
         opening_tokens = _opening_tokens(whole.messages, self._counter)
-        plain = self._system_tokens + tools_tokens + opening_tokens + whole.plain_tokens
+        plain = system_tokens + tools_tokens + opening_tokens + whole.plain_tokens
         measured = self._still_measured(memory, pick)
-        tokens = self._counter.scaled(plain + nudge_tokens)
+        added_tokens = nudge_tokens + situation_tokens
+        tokens = self._counter.scaled(plain + added_tokens)
         if measured is not None:
-            rest = plain - measured.plain_tokens + nudge_tokens
+            rest = plain - measured.plain_tokens + added_tokens
             tokens = measured.tokens + self._counter.scaled(rest)
         return Plan(
             request=ModelRequest(
-                system=self._settings.system,
+                system=system,
                 messages=_joined(whole.messages, nudge),
                 tools=pick.tools,
-                plain_tokens=plain + nudge_tokens,
+                plain_tokens=plain + added_tokens,
+                situation=situation,
             ),
             tokens=tokens,
-            system_tokens=self._system_tokens,
+            system_tokens=system_tokens,
             tools_tokens=tools_tokens,
             opening_tokens=opening_tokens,
             nudge_tokens=nudge_tokens,
+            situation_tokens=situation_tokens,
             pick=pick,
             choose=partial(self._choices, memory),
             units=whole.sent,
@@ -177,7 +190,7 @@ class ContextBuilder:
         sent = [choice for choice in choices if choice.state in SENT_STATES]
         messages = [message for choice in sent for message in rendered(choice)]
         opening_tokens = _opening_tokens(messages, self._counter)
-        plain = plan.system_tokens + plan.tools_tokens + plan.nudge_tokens + opening_tokens
+        plain = plan.system_tokens + plan.tools_tokens + plan.added_tokens + opening_tokens
         plain += sum(choice.plain_tokens for choice in sent)
         nudge = plan.request.messages[-1] if plan.nudge_tokens else None
         left_out = sum(choice.state == "left_out" for choice in choices)
@@ -235,6 +248,11 @@ class ContextBuilder:
 
     def _tokens_of(self, messages: Sequence[Message]) -> int:
         return sum(map(self._counter.plain_message, messages))
+
+    def _tools_tokens(self, pick: ToolPick, *, stepwise: bool) -> int:
+        if stepwise:
+            return self._counter.plain_text(StepForms(pick.tools).guide()) if pick.tools else 0
+        return sum(map(self._tokens_of_tool, pick.tools))
 
     def _tokens_of_tool(self, tool: ToolSpec) -> int:
         known = self._tool_tokens.get(tool.name)

@@ -58,6 +58,8 @@ class Plan:
     opening_tokens: int
     """Of the message that stands for a beginning that is left out, 0 for none."""
     nudge_tokens: int
+    situation_tokens: int
+    """Of how things stand, 0 where that is not told."""
     pick: ToolPick
     choose: Callable[[], Sequence[Choice]]
     """What becomes of each unit; only the inspector asks."""
@@ -75,6 +77,11 @@ class Plan:
     """Nothing was shortened or left out for lack of room."""
     measured: Measured | None = None
     """What the server counted for the beginning of this request, where it was sent before."""
+
+    @property
+    def added_tokens(self) -> int:
+        """Of what stands behind memory in this request only."""
+        return self.nudge_tokens + self.situation_tokens
 
 
 def rendered(choice: Choice) -> tuple[Message, ...]:

@@ -14,7 +14,7 @@ class MemoryRow:
 
     unit_id: str
     role: str
-    """system, tools, user, assistant, note or summary."""
+    """system, tools, user, assistant, note, summary or now."""
     tokens: int
     exact: bool
     """False: our estimate."""
@@ -97,6 +97,10 @@ def rows_of(plan: Plan, memory: Memory, scaled: Callable[[float], int]) -> tuple
         is_sent = choice.state in SENT_STATES
         taken = share.take(choice.plain_tokens) if is_sent else (scaled(choice.plain_tokens), False)
         rows.append(_unit_row(choice, memory, taken))
+    if plan.situation_tokens:
+        taken = share.take(plan.situation_tokens)
+        why = "how things stand, looked at anew for each request"
+        rows.append(_fixed_row("now", taken, plan.request.situation, why))
     return tuple(rows)
 
 

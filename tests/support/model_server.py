@@ -58,6 +58,7 @@ class ModelServer:
         repeat_last: The last turn answers all later requests.
         models: Names for GET /models.
         routes: JSON answers by path for anything else, such as "/api/show".
+        calls_tools: Asked whether it calls tools, it does, as most servers do; that is no turn of the script.
     """
 
     def __init__(
@@ -67,7 +68,9 @@ class ModelServer:
         repeat_last: bool = False,
         models: Sequence[str] = ("scripted",),
         routes: Mapping[str, Any] | None = None,
+        calls_tools: bool = True,
     ) -> None:
+        self._calls_tools = calls_tools
         self._script = list(script)
         self._repeat_last = repeat_last
         self._models = models
@@ -132,6 +135,10 @@ class ModelServer:
     def _turn(self, request: Received) -> Turn:
         path = request.path.split("?")[0]
         if path.endswith("/chat/completions"):
+            if self._calls_tools and request.is_proof:
+                self.others.append(request)
+                made = calls(("ping", {"text": "hi"}))
+                return made if isinstance(made, Turn) else made(request)
             self.requests.append(request)
             number = len(self.requests) - 1
             if self._repeat_last:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+PROOF_TASK = "Call the tool ping"
+"""What the product asks of a server of one's own, once."""
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 
 
@@ -54,6 +56,11 @@ class Received:
         """The messages of the body."""
         messages: list[dict[str, Any]] = self.json["messages"]
         return messages
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether it only asks for a call, to see whether the server makes one."""
+        return PROOF_TASK.encode() in self.body
 
 
 Script = Turn | Callable[[Received], Turn]

@@ -14,6 +14,7 @@ from core.surroundings import BrowserChanged
 from tools.base import TypedTool
 from tools.browser.arguments import BrowserArguments
 from tools.browser.chromium import find_chromium
+from tools.browser.forms import BROWSER_FORMS
 from tools.browser.guard import not_public
 from tools.browser.judged import NAVIGATIONS, element_facts, parts, title, touched_by
 from tools.browser.loop_thread import LoopThread
@@ -34,6 +35,7 @@ class BrowserTool(TypedTool[BrowserArguments]):
     name = "browser"
     description = DESCRIPTION
     arguments = BrowserArguments
+    forms = BROWSER_FORMS
     example: ClassVar[JsonObject] = {"action": "go_to", "url": "https://example.org"}
 
     def __init__(

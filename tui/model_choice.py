@@ -100,14 +100,19 @@ def _chosen(
 ) -> ModelChoice:
     base_url = model.base_url or OPENAI_BASE_URL
     provider = find_provider(base_url, model.provider)
-    names = [model.api_key_env or provider.key_env or USUAL_KEY]
+    # A server of one's own has no usual variable: the key of OpenAI is none of its business.
+    names = [name for name in (model.api_key_env or provider.key_env,) if name]
     if usual_key and not model.api_key_env:
         names.append(USUAL_KEY)
     asked = None if provider.local else keyring
     found = (find_api_key(name, config_dir(environment), environment, asked) for name in names)
     key = next((one for one in found if one.value), ApiKey(value="", origin=""))
     return ModelChoice(
-        base_url=base_url, provider=provider, key=key, key_name=names[0], settings=model
+        base_url=base_url,
+        provider=provider,
+        key=key,
+        key_name=names[0] if names else USUAL_KEY,
+        settings=model,
     )
 
 

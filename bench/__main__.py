@@ -8,7 +8,15 @@ from typing import Protocol, cast
 
 from bench.figure import Figure
 
-FIGURES = ("start", "step", "idle", "request_body", "sse_decoding")
+FIGURES = (
+    "start",
+    "step",
+    "idle",
+    "core_step",
+    "core_step_growth",
+    "request_body",
+    "sse_decoding",
+)
 """Each is a module with `measure`."""
 
 
@@ -54,9 +62,12 @@ def _measure(name: str) -> Figure:
 
 
 def _print_table(figures: dict[str, Figure]) -> None:
-    print(f"{'figure':12} {'value':>10} {'':4} {'baseline':>10} {'ratio':>7} {'target':>7}  ok")
+    width = max(map(len, figures))
+    print(
+        f"{'figure':{width}} {'value':>10} {'':4} {'baseline':>10} {'ratio':>7} {'target':>7}  ok"
+    )
     for name, figure in figures.items():
-        row = f"{name:12} {figure.value:10.2f} {figure.unit:4} {figure.baseline:10.2f} {figure.ratio:7.2f}"
+        row = f"{name:{width}} {figure.value:10.2f} {figure.unit:4} {figure.baseline:10.2f} {figure.ratio:7.2f}"
         print(f"{row} {figure.target:7g}  {'yes' if figure.ok else 'NO'}")
         print(
             "         " + ", ".join(f"{part} {number:.2f}" for part, number in figure.parts.items())

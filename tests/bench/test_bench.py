@@ -1,8 +1,11 @@
+import importlib
 import json
 
 import pytest
 
 from bench import __main__ as bench
+from bench import core_step, core_step_growth
+from bench.core_session import walk
 from bench.figure import Figure
 from bench.model_process import running_model
 from bench.step import _bare_loop, _gaps_ms
@@ -16,6 +19,28 @@ def test_an_unknown_figure_is_exit_code_2(capsys: pytest.CaptureFixture[str]) ->
     assert out == ""
     assert "speed" in err
     assert "start, step, idle" in err
+
+
+def test_every_figure_has_a_module_that_measures_it() -> None:
+    for name in bench.FIGURES:
+        assert callable(importlib.import_module(f"bench.{name}").measure), name
+
+
+def test_the_figures_of_core_are_measured_on_whole_runs_with_a_target_and_named_parts() -> None:
+    step = core_step.measure(steps=20, synced_steps=5)
+    assert step.ok == (step.value <= step.target)
+    assert set(step.parts) >= {"median_ms", "with_syncs_ms", "syncs_ms", "syncs_per_step"}
+    assert step.value > 0
+    assert step.parts["syncs_per_step"] >= 1, "each risky call is on the disk before it runs"
+    growth = core_step_growth.measure(early=6, late=20, around=4)
+    assert growth.ok == (growth.value <= 1.3)
+    assert {"step_6_ms", "step_20_ms"} < set(growth.parts)
+
+
+def test_a_walk_takes_each_step_once() -> None:
+    taken = walk(7)
+    assert len(taken.steps_ms) == 7
+    assert all(step_ms > 0 for step_ms in taken.steps_ms)
 
 
 def test_a_figure_is_printed_as_json_with_its_keys(capsys: pytest.CaptureFixture[str]) -> None:

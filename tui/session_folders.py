@@ -95,7 +95,9 @@ def require_resumable(session: StoredSession) -> None:
             data = journal.read()
     except BlockingIOError as error:
         raise StoreError(
-            "This session is open in another Handrail.", hint="Close that one first."
+            "This session is open in another Handrail.",
+            hint="Close that one first.",
+            code="session_open",
         ) from error
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from error

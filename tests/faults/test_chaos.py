@@ -12,6 +12,7 @@ from tests.faults.chaos import (
     ChaosPlan,
     Done,
     Outcome,
+    chaos,
     chaos_run,
     local_sandbox,
     made_workspace,
@@ -92,3 +93,39 @@ async def test_the_command_itself_is_judged_the_same_way() -> None:
         outcome = await chaos_run(5, plan)
     assert not outcome.bad, outcome.line()
     assert outcome.end != "none"
+
+
+class Broken:
+    """Drives that end in ways that must be called bad."""
+
+    def __init__(self, code: int, *lines: str, stderr: str = "") -> None:
+        self._done = Done(code=code, lines=lines, stderr=stderr)
+
+    async def __call__(self, words: Sequence[str], folder: Path) -> Done:
+        return self._done
+
+
+ENDED = '{"kind":"run_ended","reason":"answered","exit_code":0,"steps":1,"error":null}'
+DEFECT = ENDED.replace("null", '{"code":"internal","message":"Internal error: KeyError."}')
+
+
+@pytest.mark.parametrize(
+    ("drive", "bad"),
+    [
+        (Broken(0, ENDED), 0),
+        (Broken(0, ENDED, stderr="Traceback (most recent call last):\nKeyError: 1"), 1),
+        (Broken(1, ENDED), 1),
+        (Broken(0, DEFECT), 1),
+        (Broken(0, ENDED, '{"kind":"step_ended"}'), 1),
+        (Broken(0, "not JSON", ENDED), 1),
+        (Broken(-9, stderr="it hung"), 1),
+    ],
+)
+async def test_the_last_line_counts_what_was_bad(
+    drive: Broken, bad: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = ChaosPlan(base_url="http://127.0.0.1:1/v1", drive=drive)
+    assert await chaos(plan, 2, at_once=2) == 2 * bad
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"2 runs, {2 * bad} bad"
+    assert ["BAD" in line for line in lines[:-1]] == [bool(bad)] * 2

@@ -56,6 +56,8 @@ class FallbackModel:
         counter: SwitchingCounter,
         left_out: Sequence[ConfigError] = (),
     ) -> None:
+        if not models:
+            raise ValueError("no model at all")
         self._models = tuple(models)
         self.left_out = tuple(left_out)
         """Why further models cannot stand in, for people."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.chat.options import OPENAI_BASE_URL, ModelOptions
 from core.config_load import Configuration
-from core.errors import ConfigError, ModelError
+from core.errors import ConfigError, HandrailError, ModelError
 from core.probe import ModelFacts, look_at_model, probe_model
 from tui.fixes import Fix
 from tui.model_choice import ModelChoice, check_model, choose_fallbacks, choose_model, options_of
@@ -35,8 +35,10 @@ async def find_model(configuration: Configuration) -> ModelFinding:
         return _missing(error.message, error.hint)
     where = _described(choice, options)
     try:
+        if choice.problem is not None:
+            raise choice.problem
         facts = await asyncio.wait_for(look_at_model(options), LOOK_TIMEOUT_S)
-    except ModelError as error:
+    except (ConfigError, ModelError) as error:
         return await asyncio.to_thread(_unusable, configuration, where, error)
     except TimeoutError:
         return _found("partly", f"{where}; its server has not answered yet", options)
@@ -66,7 +68,7 @@ def _chosen(configuration: Configuration) -> tuple[ModelChoice, ModelOptions]:
     return choice, options_of(configuration, choice)
 
 
-def _unusable(configuration: Configuration, where: str, error: ModelError) -> ModelFinding:
+def _unusable(configuration: Configuration, where: str, error: HandrailError) -> ModelFinding:
     """Return why a model cannot be used, and what stands in for it."""
     others = [one.settings.name for one in choose_fallbacks(configuration) if one.problem is None]
     if not others:

@@ -36,8 +36,10 @@ def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
     except ConfigError as error:
         return [HealthRow(name=MODEL, ok=False, needed=True, detail=error.message, hint=error.hint)]
     try:
+        if choice.problem is not None:
+            raise choice.problem
         facts = asyncio.run(probe_model(options))
-    except ModelError as error:
+    except (ConfigError, ModelError) as error:
         tried = [_tried(configuration, one) for one in others]
         works = any(row.ok for row in tried)
         return [*_failed(choice, options, error, needed=not works), *tried]
@@ -77,10 +79,12 @@ def _reached(choice: ModelChoice, options: ModelOptions) -> list[HealthRow]:
 
 
 def _failed(
-    choice: ModelChoice, options: ModelOptions, error: ModelError, *, needed: bool
+    choice: ModelChoice, options: ModelOptions, error: ConfigError | ModelError, *, needed: bool
 ) -> list[HealthRow]:
     """Return the rows up to the one that failed; the model's own row is needed where nothing stands in for it."""
     failed = HealthRow(name=MODEL, ok=False, needed=needed, detail=error.message, hint=error.hint)
+    if isinstance(error, ConfigError):
+        return [HealthRow(name=KEY, ok=False, detail=error.message, hint=error.hint), failed]
     if isinstance(error, ModelUnreachableError):
         what = f"{options.base_url} does not answer"
         return [HealthRow(name=SERVER, ok=False, detail=what, hint=error.hint), failed]

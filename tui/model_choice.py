@@ -120,7 +120,7 @@ def check_model(configuration: Configuration, choice: ModelChoice) -> None:
     """Refuse settings no run can work with.
 
     Raises:
-        ConfigError: No model is named, or its server needs a key and there is none.
+        ConfigError: No model is named, or its server needs a key, there is none, and no other model stands in.
     """
     if not configuration.settings.model.name:
         raise ConfigError(
@@ -128,7 +128,9 @@ def check_model(configuration: Configuration, choice: ModelChoice) -> None:
             hint="Set HANDRAIL_MODEL or give --model; for a server of your own also OPENAI_BASE_URL or --base-url.",
             code="no_model",
         )
-    if choice.problem is not None:
+    if choice.problem is not None and all(
+        one.problem is not None for one in choose_fallbacks(configuration)
+    ):
         raise choice.problem
 
 
@@ -159,10 +161,11 @@ def learned_store() -> FileFlagStore:
 def built_model(configuration: Configuration, choice: ModelChoice) -> "FallbackModel":
     """Return the model with those that stand in for it; nothing is sent yet.
 
-    A stand-in without its key is left out, and named in `left_out`.
+    A model without its key is left out, and named in `left_out`.
 
     Raises:
         ConfigError: A provider does not exist.
+        ValueError: No model has its key; call `check_model` before.
     """
     from core.fallback import FallbackModel, SwitchingCounter
     from core.model_openai import OpenAIModel
@@ -172,11 +175,11 @@ def built_model(configuration: Configuration, choice: ModelChoice) -> "FallbackM
     models = [
         OpenAIModel(options_of(configuration, one), learned=store, counter=counter)
         for one in (choice, *others)
-        if one is choice or one.problem is None
+        if one.problem is None
     ]
     left_out = [
-        ConfigError(f"{one.settings.name} cannot stand in: {problem.message}", hint=problem.hint)
-        for one in others
+        ConfigError(f"{one.settings.name} is left out: {problem.message}", hint=problem.hint)
+        for one in (choice, *others)
         if (problem := one.problem) is not None
     ]
     return FallbackModel(models, counter, left_out)

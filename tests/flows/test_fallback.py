@@ -16,9 +16,10 @@ from core.model_openai import OpenAIModel
 from core.pricing import Price
 from core.run_view import RunView, reduce_all
 from core.session import Session
+from tests.support.command_line import run_handrail
 from tests.support.fake_clock import InstantClock
 from tests.support.fake_tools import EchoTool
-from tests.support.model_server import ModelServer, hang, http_error, raw, text
+from tests.support.model_server import ModelServer, ModelServerThread, hang, http_error, raw, text
 from tests.support.model_turns import DONE, Script, calls, chunk
 from tests.support.opened import Opening, events_of
 
@@ -219,3 +220,36 @@ def test_what_was_learned_of_a_models_tokens_stays_with_it() -> None:
     assert counter.factor == 2.0
     counter.count_for(1)
     assert counter.factor == 0.5
+
+
+def settings_with_stand_in(home: Path, server: ModelServerThread) -> None:
+    (home / "config").mkdir()
+    (home / "config" / "config.toml").write_text(
+        f"""[model]
+name = "first"
+base_url = "{GONE}"
+[[model.fallback]]
+name = "second"
+base_url = "{server.base_url}"
+[sandbox]
+kind = "none"
+[browser]
+enabled = false
+""",
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("words", [("--json",), ()])
+def test_without_a_screen_stderr_says_which_model_answers(
+    workspace: Path, home: Path, words: Sequence[str]
+) -> None:
+    with ModelServerThread([text("from the second")], repeat_last=True) as server:
+        settings_with_stand_in(home, server)
+        done = run_handrail("run", "say hello", *words, folder=workspace)
+    assert done.code == 0
+    assert "first cannot be used, second" in done.stderr
+    assert b"from the second" in done.stdout
+    if words:
+        (switched,) = [event for event in done.events if event["kind"] == "model_switched"]
+        assert (switched["before"], switched["model"]) == ("first", "second")

@@ -73,3 +73,11 @@ async def test_a_task_can_be_given_where_another_model_stands_in() -> None:
     assert found.usable
     assert found.finding.state == "partly"
     assert "second stands in" in found.finding.fix
+
+
+async def test_a_model_without_its_key_is_not_asked_where_another_stands_in() -> None:
+    stand_in = [{"name": "second", "base_url": "http://127.0.0.1:9/v1"}]
+    configuration = configured("https://api.mistral.ai/v1", **{"model.fallback": stand_in})
+    found = await find_model(configuration)
+    assert found.usable
+    assert "MISTRAL_API_KEY" in found.finding.fix

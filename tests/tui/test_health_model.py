@@ -105,6 +105,16 @@ def test_a_run_would_work_where_a_model_that_stands_in_answers() -> None:
     assert [row.name for row in gone if row.needed and not row.ok] == ["model"]
 
 
+def test_a_model_without_its_key_is_not_asked_and_another_may_stand_in() -> None:
+    with served(text("ok")) as server:
+        others = [{"name": "second", "base_url": server.base_url}]
+        configuration = configured("https://api.mistral.ai/v1", **{"model.fallback": others})
+        rows = model_rows(configuration)
+    assert "MISTRAL_API_KEY" in by_name(rows)["key"].hint
+    assert all(row.ok for row in rows if row.needed)
+    assert by_name(rows)["stand-in"].ok
+
+
 def test_a_check_that_may_take_longer_is_waited_for() -> None:
     gate = threading.Event()
 

@@ -180,7 +180,7 @@ async def test_a_model_without_its_key_is_left_out_and_named(tmp_path: Path) -> 
     model = built_model(configuration, choose_model(configuration, {}, None))
     assert [one.name for one in model.models] == ["first", "second"]
     (left_out,) = model.left_out
-    assert "d cannot stand in" in left_out.message
+    assert "d is left out" in left_out.message
     assert "DEEPSEEK_API_KEY" in left_out.hint
     await model.close()
 
@@ -201,3 +201,15 @@ def test_a_mistake_in_a_model_that_stands_in_is_told(
     with pytest.raises(ConfigError) as caught:
         configured(environment, model__fallback=fallback)
     assert said in caught.value.message
+
+
+async def test_a_model_that_stands_in_is_enough_where_the_first_has_no_key(tmp_path: Path) -> None:
+    environment = {"HANDRAIL_CONFIG_DIR": str(tmp_path)}
+    stand_in = [{"name": "local", "base_url": LOCAL}]
+    configuration = configured(environment, model__name="gpt-x", model__fallback=stand_in)
+    choice = choose_model(configuration, environment, None)
+    check_model(configuration, choice)
+    model = built_model(configuration, choice)
+    assert model.name == "local"
+    assert "gpt-x is left out" in model.left_out[0].message
+    await model.close()

@@ -51,6 +51,7 @@ class AnswerStream:
         self._head_bytes = 0
         self._got_data = False
         self._deadline = 0.0
+        self._broken: ErrorObjectError | ModelStreamError | None = None
         self.invalid_utf8 = False
         """Whether some bytes were no UTF-8."""
 
@@ -75,11 +76,15 @@ class AnswerStream:
                 break
             for piece in self._take(data):
                 yield piece
+            if self._broken is not None:
+                raise self._broken
             self._move_deadline()
         if self._reader.done:
             await self._drain(chunks)
         for piece in self._end():
             yield piece
+        if self._broken is not None:
+            raise self._broken
         self.invalid_utf8 = self._sse.invalid_utf8
 
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
@@ -182,9 +187,12 @@ class AnswerStream:
     def _events(self, events: list[ServerEvent], *, at_end: bool) -> list[StreamedPiece]:
         pieces: list[StreamedPiece] = []
         for event in events:
-            if self._reader.done:
+            if self._reader.done or self._broken is not None:
                 break
-            pieces += self._event(event, at_end=at_end)
+            try:
+                pieces += self._event(event, at_end=at_end)
+            except (ErrorObjectError, ModelStreamError) as error:
+                self._broken = error  # raised once what came before it in the same bytes is shown
         return pieces
 
     def _event(self, event: ServerEvent, *, at_end: bool) -> list[StreamedPiece]:

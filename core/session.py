@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol, get_args
 
@@ -268,7 +269,7 @@ class Session:
             counter=self._context.counter,
             record=self.log.append,
             clock=self._parts.clock,
-            spend=self._spend,
+            spend=partial(_spend_outside_runs, self._parts.purse),
         )
         async with control.quiet:
             return await Compactor(parts, self.memory, self._context).summarise(units, "person")
@@ -329,12 +330,6 @@ class Session:
     def _offered(self) -> Sequence[Tool]:
         return [tool for tool in self._parts.tools if not tool.unavailable()]
 
-    def _spend(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count a request outside of runs."""
-        del usage
-        with suppress(StoreError):  # the next run says that it cannot be counted
-            self._parts.purse.add(cost_usd)
-
     def _new_run(self) -> Run:
         return Run(
             RunParts(
@@ -364,6 +359,13 @@ class Session:
         self.log.append(
             NoticeRaised(level="error", text=error.message, hint=error.hint, code=error.code)
         )
+
+
+def _spend_outside_runs(purse: Purse, usage: Usage, cost_usd: float | None) -> None:
+    """Count a request that belongs to no run."""
+    del usage
+    with suppress(StoreError):  # the next run says that it cannot be counted
+        purse.add(cost_usd)
 
 
 def _context_for(parts: SessionParts) -> ContextBuilder:

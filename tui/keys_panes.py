@@ -44,8 +44,20 @@ SEARCH_BAR_KEYS: tuple[Binding, ...] = (
 MEMORY_KEYS: tuple[Binding, ...] = (
     Binding("w", "next_view", "Wire", id="memory.view", tooltip="Units, wire JSON, exact bytes"),
     Binding("e", "edit", "Edit", id="memory.edit", tooltip="Change the text the model sees"),
-    Binding("d", "drop", "Drop", id="memory.drop", tooltip="Leave the unit out, or bring it back"),
-    Binding("p", "pin", "Pin", id="memory.pin", tooltip="Never leave the unit out, or let go"),
+    Binding(
+        "d",
+        "switch('dropped', 'drop')",
+        "Drop",
+        id="memory.drop",
+        tooltip="Leave the unit out, or bring it back",
+    ),
+    Binding(
+        "p",
+        "switch('pinned', 'pin')",
+        "Pin",
+        id="memory.pin",
+        tooltip="Never leave the unit out, or let go",
+    ),
     Binding("i", "insert", "Note", id="memory.insert", tooltip="Add a note of yours at the end"),
     Binding(
         "m",
@@ -54,9 +66,14 @@ MEMORY_KEYS: tuple[Binding, ...] = (
         id="memory.summarise",
         tooltip="Let a summary by the model stand for all old units up to this one",
     ),
-    Binding("u", "undo", "Undo", id="memory.undo", tooltip="Take back the last change"),
+    Binding("u", "turn('undo')", "Undo", id="memory.undo", tooltip="Take back the last change"),
     Binding(
-        "U", "redo", "Redo", id="memory.redo", tooltip="Do again what was taken back", show=False
+        "U",
+        "turn('redo')",
+        "Redo",
+        id="memory.redo",
+        tooltip="Do again what was taken back",
+        show=False,
     ),
 )
 """The Memory pane."""

@@ -53,7 +53,7 @@ class Compactor:
         if self._memory.steps < self._rests_until_step:
             return plan
         for _ in range(SUMMARIES_AT_ONCE):
-            fixed = plan.system_tokens + plan.tools_tokens + plan.nudge_tokens
+            fixed = plan.system_tokens + plan.tools_tokens + plan.added_tokens
             room = int(self._limit / self._side.counter.factor) - fixed
             units = units_to_summarise(self._memory, room)
             if not units or not await self.summarise(units, reason):

@@ -112,7 +112,7 @@ class MemoryPane(Vertical):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what acts on a unit only where units are listed."""
-        return self._tab == "units" or action not in {"edit", "drop", "pin", "summarise"}
+        return self._tab == "units" or action not in {"edit", "switch", "summarise"}
 
     def action_search(self) -> None:
         """Ask what to look for."""
@@ -141,15 +141,10 @@ class MemoryPane(Vertical):
         self._show_tab()
         (self.rows_view if self._tab == "units" else self.wire_view).focus()
 
-    def action_drop(self) -> None:
-        """Leave the unit out of requests, or bring it back."""
+    def action_switch(self, flag: str, operation: str) -> None:
+        """Drop or pin the unit, or the opposite where it is dropped or pinned."""
         if self._row is not None:
-            self._say(self._edits.switch(self._row, "dropped", "drop"))
-
-    def action_pin(self) -> None:
-        """Keep the unit in every request, or let it go."""
-        if self._row is not None:
-            self._say(self._edits.switch(self._row, "pinned", "pin"))
+            self._say(self._edits.switch(self._row, flag, operation))
 
     def action_edit(self) -> None:
         """Change the text of the unit."""
@@ -190,13 +185,9 @@ class MemoryPane(Vertical):
         if not await self._session.compact(unit_ids):
             self._say("not summed up: " + memory_rows.why_no_summary(self._session.running))
 
-    def action_undo(self) -> None:
-        """Take back the last change made here."""
-        self._say(self._edits.turn("undo"))
-
-    def action_redo(self) -> None:
-        """Do again what was taken back last."""
-        self._say(self._edits.turn("redo"))
+    def action_turn(self, operation: str) -> None:
+        """Take back the newest change of memory, or do it again."""
+        self._say(self._edits.turn(operation))
 
     @property
     def _row(self) -> MemoryRow | None:

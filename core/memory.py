@@ -39,6 +39,7 @@ class Memory:
         self._by_call: dict[str, Unit] = {}
         self._history = MemoryHistory()
         self._task: Unit | None = None
+        self._said: Unit | None = None
         self._steps = 0
         self._revision = 0
 
@@ -61,6 +62,11 @@ class Memory:
     def task(self) -> Unit | None:
         """The newest request of the person: never left out, dropped or summarised."""
         return self._task
+
+    @property
+    def said(self) -> Unit | None:
+        """The newest message of the person, the task among them."""
+        return self._said
 
     def find(self, unit_id: str) -> Unit | None:
         """Return the unit of that id, None if there is none."""
@@ -101,6 +107,8 @@ class Memory:
         self._by_id[unit.unit_id] = unit
         if unit.is_task:
             self._task = unit
+        if isinstance(unit.head, UserMessage) and unit.head.author == "user":
+            self._said = unit
         if isinstance(unit.head, AssistantMessage):
             for call in unit.head.calls:
                 self._by_call[call.id] = unit

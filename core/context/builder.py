@@ -51,9 +51,14 @@ class Settled:
     revision: int = 0
     units: int = 0
     """Units looked at, hidden ones too."""
-    sent: int = 0
     plain_tokens: int = 0
     messages: list[Message] = field(default_factory=list)
+    shown: list[Unit] = field(default_factory=list)
+    """Units that are not hidden."""
+
+    def copied(self) -> "Settled":
+        """Return it with lists of its own."""
+        return replace(self, messages=list(self.messages), shown=list(self.shown))
 
 
 class ContextBuilder:
@@ -177,8 +182,9 @@ class ContextBuilder:
             nudge_tokens=nudge_tokens,
             situation_tokens=situation_tokens,
             pick=pick,
-            choose=partial(self._choices, memory),
-            units=whole.sent,
+            choose=partial(self._choices, memory, ()),
+            shown=whole.shown,
+            units=len(whole.shown),
             revision=memory.revision,
             seen_units=len(memory.units),
             measured=measured,
@@ -186,7 +192,8 @@ class ContextBuilder:
 
     def _fitted(self, memory: Memory, plan: Plan, room_tokens: int, limit_tokens: int) -> Plan:
         """Plan to send what fits."""
-        choices = self._fitting.fit(memory, self._choices(memory), room_tokens)
+        whole = [Choice(unit=unit, plain_tokens=unit.plain_tokens) for unit in plan.shown]
+        choices = self._fitting.fit(memory, whole, room_tokens)
         sent = [choice for choice in choices if choice.state in SENT_STATES]
         messages = [message for choice in sent for message in rendered(choice)]
         opening_tokens = _opening_tokens(messages, self._counter)
@@ -200,7 +207,7 @@ class ContextBuilder:
             request=replace(plan.request, messages=_joined(messages, nudge), plain_tokens=plain),
             tokens=tokens,
             opening_tokens=opening_tokens,
-            choose=partial(tuple, choices),
+            choose=partial(self._choices, memory, choices),
             units=len(sent),
             left_out=left_out,
             fits=not left_out and tokens <= limit_tokens,
@@ -215,7 +222,7 @@ class ContextBuilder:
             settled = self._settled = Settled(revision=memory.revision)
         while settled.units < len(memory.units) - 1 and memory.units[settled.units].is_complete:
             self._add(settled, memory.units[settled.units])
-        whole = replace(settled, messages=list(settled.messages))
+        whole = settled.copied()
         for unit in memory.units[settled.units :]:
             self._add(whole, unit)
         return whole
@@ -223,7 +230,7 @@ class ContextBuilder:
     def _add(self, settled: Settled, unit: Unit) -> None:
         settled.units += 1
         if not unit.is_hidden:
-            settled.sent += 1
+            settled.shown.append(unit)
             settled.plain_tokens += self._unit_tokens(unit)
             settled.messages.extend(unit.messages())
 
@@ -235,9 +242,12 @@ class ContextBuilder:
         names = tuple(tool.name for tool in pick.tools)
         return measured if measured.tools == names else None
 
-    def _choices(self, memory: Memory) -> list[Choice]:
+    def _choices(self, memory: Memory, made: Sequence[Choice]) -> list[Choice]:
+        """Return what becomes of each unit, hidden ones too, where `made` says it of some."""
+        known = {choice.unit.unit_id: choice for choice in made}
         return [
-            Choice(unit=unit, plain_tokens=self._unit_tokens(unit), state=_whole_state(unit))
+            known.get(unit.unit_id)
+            or Choice(unit=unit, plain_tokens=self._unit_tokens(unit), state=_whole_state(unit))
             for unit in memory.units
         ]
 

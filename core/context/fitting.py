@@ -6,7 +6,6 @@ server's cache of it stays good.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from core.context.plan import NEWEST_KEPT, SENT_STATES, Choice, shortened
 from core.context.relevance import Relevance, RelevanceOrder
@@ -66,10 +65,14 @@ class Fitting:
             short_tokens = self._short_tokens(choice.unit)
             if not choice.unit.results or short_tokens >= choice.plain_tokens:
                 continue
-            why = matters[index].why if index in matters else "too large for the window"
             over -= choice.plain_tokens - short_tokens
-            fitted[index] = replace(
-                choice, state="shortened", plain_tokens=short_tokens, why=f"results cut: {why}"
+            relevance = matters.get(index)
+            fitted[index] = Choice(
+                unit=choice.unit,
+                state="shortened",
+                plain_tokens=short_tokens,
+                note="results cut" if relevance else "results cut: too large for the window",
+                relevance=relevance,
             )
 
     def _leave_out(
@@ -85,9 +88,13 @@ class Fitting:
                 return
             choice = fitted[index]
             over -= choice.plain_tokens
-            whole = choice.unit.plain_tokens
-            why = f"no room, and it matters least: {matters[index].why}"
-            fitted[index] = replace(choice, state="left_out", plain_tokens=whole, why=why)
+            fitted[index] = Choice(
+                unit=choice.unit,
+                state="left_out",
+                plain_tokens=choice.unit.plain_tokens,
+                note="no room, and it matters least",
+                relevance=matters[index],
+            )
 
     def _short_tokens(self, unit: Unit) -> int:
         if unit.short_tokens < 0:

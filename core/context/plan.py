@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.context.relevance import Relevance
 from core.context.tool_pick import ToolPick
 from core.messages import Message, ModelRequest, ToolMessage
 from core.unit import Unit
@@ -27,8 +28,15 @@ class Choice:
     plain_tokens: int
     """Our estimate of what is sent of it, else of all of it, before the model's factor."""
     state: ChoiceState = "sent"
-    why: str = ""
+    note: str = ""
     """Why it was shortened or left out, where that was for lack of room."""
+    relevance: Relevance | None = None
+    """How much it matters, where that decided."""
+
+    @property
+    def why(self) -> str:
+        """Why it was shortened or left out for lack of room, "" where it was not."""
+        return f"{self.note}: {self.relevance.why}" if self.relevance else self.note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +69,8 @@ class Plan:
     situation_tokens: int
     """Of how things stand, 0 where that is not told."""
     pick: ToolPick
+    shown: Sequence[Unit]
+    """Units that would be sent if there were room for all."""
     choose: Callable[[], Sequence[Choice]]
     """What becomes of each unit; only the inspector asks."""
     units: int

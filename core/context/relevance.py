@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.memory import Memory
-from core.messages import AssistantMessage, Message, UserMessage
+from core.messages import AssistantMessage, Message
 from core.unit import Unit
 
 RECENCY_WEIGHT = 0.5
@@ -35,7 +35,18 @@ class Relevance:
 
     score: float
     """0 to 1."""
-    why: str
+    age: int
+    """In steps."""
+    shared: int
+    """Words of the task in it."""
+    words: int
+    """Words of the task."""
+
+    @property
+    def why(self) -> str:
+        """What the score comes from."""
+        age = f"{self.age} step{'s' * (self.age != 1)} old"
+        return f"{age}, {self.shared} of {self.words} words of the task in it"
 
 
 class RelevanceOrder:
@@ -54,37 +65,27 @@ class RelevanceOrder:
         return [
             Relevance(
                 RECENCY_WEIGHT * (number + 1) / len(units) + (1 - RECENCY_WEIGHT) * words / most,
-                _why(memory.steps - unit.born_step, words, len(query)),
+                memory.steps - unit.born_step,
+                words,
+                len(query),
             )
             for number, (unit, words) in enumerate(zip(units, shared, strict=True))
         ]
 
     def query(self, memory: Memory) -> frozenset[str]:
         """Return the words of the task and of the newest message of the person."""
-        asked = tuple(unit.head.text for unit in _asking(memory))
+        asking = [unit for unit in (memory.task, memory.said) if unit is not None]
+        asked = tuple(unit.head.text for unit in asking)
         if asked != self._asked:
             self._asked = asked
             self._query = frozenset().union(*map(terms_of, asked))
         return self._query
 
 
-def _asking(memory: Memory) -> list[Unit]:
-    units = [memory.task] if memory.task is not None else []
-    for unit in reversed(memory.units):
-        is_person = isinstance(unit.head, UserMessage) and unit.head.author == "user"
-        if unit is memory.task or is_person:
-            return [*units, unit] if unit is not memory.task else units
-    return units
-
-
 def _terms(unit: Unit) -> frozenset[str]:
     if unit.terms is None:
         unit.terms = frozenset().union(*(terms_of(_text(message)) for message in unit.messages()))
     return unit.terms
-
-
-def _why(age: int, shared: int, words: int) -> str:
-    return f"{age} step{'s' * (age != 1)} old, {shared} of {words} words of the task in it"
 
 
 def _text(message: Message) -> str:

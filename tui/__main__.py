@@ -1,6 +1,7 @@
 """The program: finds the command, runs it, and turns whatever goes wrong into one line and an exit code."""
 
 import importlib
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -32,7 +33,10 @@ class Command(Protocol):
 def main() -> None:
     """Run the command line of this process and exit."""
     open_closed_streams()
-    sys.exit(run_command(sys.argv[1:]))
+    code = run_command(sys.argv[1:])
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # it is ending, with a code of its own
+    sys.exit(code)
 
 
 def run_command(words: Sequence[str]) -> int:

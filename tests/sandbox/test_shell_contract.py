@@ -259,6 +259,25 @@ async def test_late_output_of_a_job_never_shows_up_in_another_command(
     assert (later.stdout, later.stderr) == ("next\n", "")
 
 
+async def test_late_output_of_a_command_that_timed_out_never_shows_up_in_the_next(
+    sandbox: OpenedSandbox,
+) -> None:
+    slow = (
+        "trap '' TERM INT; echo early; (sleep 0.6; echo late; echo late >&2) & sleep 0.6; echo late"
+    )
+    timed_out = await sandbox.shell(slow, timeout_s=0.3)
+    assert timed_out.outcome == "timed_out"
+    assert timed_out.stdout.startswith("early\n")
+    following = await sandbox.shell("sleep 0.8; echo next")
+    assert (following.stdout, following.stderr, following.exit_code) == ("next\n", "", 0)
+
+
+async def test_lines_of_digits_alone_are_output_like_any_other(sandbox: OpenedSandbox) -> None:
+    assert await sandbox.out("echo 42; id -u | tr -d '0-9' | wc -l; echo 0") == "42\n1\n0\n"
+    assert await sandbox.out("printf 'a\\n7\\nb\\n'; printf 12") == "a\n7\nb\n12"
+    assert (await sandbox.python("print(1 + 1)")).stdout == "2\n"
+
+
 async def test_process_substitution_is_part_of_the_output(sandbox: OpenedSandbox) -> None:
     assert await sandbox.out("echo hi > >(tr a-z A-Z)") == "HI\n"
 

@@ -135,6 +135,8 @@ class Session:
         """
         self._parts = parts
         self.places = parts.places
+        self.results = parts.results or StoredResults(parts.places.session)
+        """Long results, to be paged by their handle."""
         self._mode: Mode = parts.settings.mode
         journal = parts.open_journal(parts.places.session)
         loaded = journal.load()
@@ -344,7 +346,7 @@ class Session:
                 control=self._control,
                 log=self.log,
                 stored=self._stored,
-                results=self._parts.results or StoredResults(self.places.session),
+                results=self.results,
                 limits=self._parts.settings.limits,
                 purse=self._parts.purse,
                 clock=self._parts.clock,

@@ -44,6 +44,22 @@ def test_a_profile_offers_the_tools_it_names() -> None:
         offered_tools(tools, profile(tools=["a", "shel"]))
 
 
+async def test_a_profile_limits_the_tools_of_a_request_and_the_length_of_a_result(
+    workspace: Path, home: Path
+) -> None:
+    for folder in ("profiles", "prompts"):
+        (home / "config" / folder).mkdir(parents=True)
+    (home / "config/prompts/few.md").write_text("Be brief.", encoding="utf-8")
+    lines = 'title = "Few"\nprompt = "few.md"\nmax_tools = 3\nresult_bytes = 2500\n'
+    (home / "config/profiles/few.toml").write_text(lines, encoding="utf-8")
+    session = await Wiring(configured(profile="few"), workspace, attended=True).open_without_model()
+    tools = session.next_request().rows[1]
+    assert tools.why.startswith("3 of ")
+    assert "finish: always offered" in tools.text
+    assert session.results.limit_bytes == 2500
+    await session.close()
+
+
 async def test_without_a_model_the_session_opens_and_its_runs_say_what_is_missing(
     workspace: Path,
 ) -> None:

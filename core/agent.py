@@ -8,6 +8,7 @@ from typing import Literal
 from core.budget import Budget
 from core.decision import QuestionPrompt
 from core.dispatch import Dispatcher
+from core.end_check import Objection
 from core.errors import ModelError, RunStopped
 from core.events import StepEnded, StepStarted
 from core.loop_guard import LoopGuard
@@ -54,8 +55,8 @@ class AgentParts:
     guard: LoopGuard
     ask: Callable[[QuestionPrompt], Awaitable[Answer]]
     """Puts a question to the person."""
-    objection: Callable[[str], str]
-    """Returns what speaks against ending the run with this answer, "" for nothing."""
+    objection: Callable[[str], Objection | None]
+    """Returns what speaks against ending the run with this answer, None for nothing."""
     has_news: Callable[[], bool]
     """Whether the person has said something the model has not seen."""
 
@@ -167,7 +168,7 @@ class ToolCallAgent:
         if group[0].name == ENDING_TOOL and acted.went_wrong:
             return [self._parts.dispatcher.skip(group[0], TOO_EARLY, "denied")]
         if group[0].name == ENDING_TOOL and (objection := self._objection(group[0])):
-            return [self._parts.dispatcher.skip(group[0], objection, "denied")]
+            return [self._parts.dispatcher.skip(group[0], objection.text, objection.outcome)]
         if len(group) == 1:
             return [await self._take_up(group[0])]
         begun: set[str] = set()
@@ -180,9 +181,9 @@ class ToolCallAgent:
                     self._parts.dispatcher.skip(call, NOT_TAKEN_UP)
         return [task.result() for task in running]
 
-    def _objection(self, call: ToolCall) -> str:
+    def _objection(self, call: ToolCall) -> Objection | None:
         answer = (call.arguments or {}).get("answer")
-        return self._parts.objection(answer) if isinstance(answer, str) else ""
+        return self._parts.objection(answer) if isinstance(answer, str) else None
 
     async def _begin(self, call: ToolCall, begun: set[str]) -> ToolResult:
         begun.add(call.id)
@@ -232,8 +233,8 @@ class ToolCallAgent:
         self._useless_replies = 0
         if reply.calls or self._parts.has_news():
             return None
-        self._nudge = self._parts.objection(reply.text)
-        if self._nudge:
+        if objection := self._parts.objection(reply.text):
+            self._nudge = objection.text
             return None
         return RunOutcome(reason="answered", answer=reply.text)
 

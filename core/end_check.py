@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from core.events import RunStarted, ToolEnded
+from core.messages import Outcome
 from core.record import Record
 from core.workspace_report import WorkspaceReport
 
@@ -14,11 +16,27 @@ NOTHING_DONE = (
 LAST_FAILED = "Not ended: the last call did not work. Read its result and do what is missing."
 NO_FILE = "Not ended: the task names {names}, and there is no such file. Make it, then end."
 UNSEEN = (
-    "Not ended: {names} in your answer stands in no result. Find it out with a command, then end."
+    "Not ended: {names} in your answer stands in no result. The results hold: {seen}. "
+    "Correct your answer, or find the number out with a command."
 )
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,\u202f\u00a0]*(?:\.\d+)?(?![\w%])")
+MAX_SEEN = 12
+"""Numbers of the newest results that are named."""
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.])(\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![A-Za-z0-9_%])"
+)
+_PART = re.compile(r"\d+(?:\.\d+)?")
 _GROUPING = re.compile(r"[,\u202f\u00a0]")
 ENDING_TOOL = "finish"
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a run may not end yet."""
+
+    text: str
+    """For the model."""
+    outcome: Outcome
+    """denied: something must be done first · invalid: another answer is enough."""
 
 
 class EndCheck:
@@ -36,36 +54,43 @@ class EndCheck:
         self._situation = situation
         self._told: set[str] = set()
 
-    def objection(self, answer: str) -> str:
-        """Return why the run may not end with this answer yet, each reason once; "" when nothing speaks against it."""
+    def objection(self, answer: str) -> Objection | None:
+        """Return why the run may not end with this answer yet, each reason once; None for nothing."""
         for objection in self._objections(answer):
-            if objection not in self._told:
-                self._told.add(objection)
+            if objection.text not in self._told:
+                self._told.add(objection.text)
                 return objection
-        return ""
+        return None
 
-    def _objections(self, answer: str) -> Iterator[str]:
+    def _objections(self, answer: str) -> Iterator[Objection]:
         events = [record.event for record in self._records[self._first :]]
         task = next((event.task for event in events if isinstance(event, RunStarted)), "")
         calls = [
             event for event in events if isinstance(event, ToolEnded) and event.name != ENDING_TOOL
         ]
         if not calls:
-            yield NOTHING_DONE
+            yield Objection(NOTHING_DONE, "denied")
         elif calls[-1].outcome != "ok":
-            yield LAST_FAILED
+            yield Objection(LAST_FAILED, "denied")
         if missing := self._situation.missing(task):
-            yield NO_FILE.format(names=", ".join(missing))
+            yield Objection(NO_FILE.format(names=", ".join(missing)), "denied")
         known = (task, self._situation.text(), *(event.output for event in calls))
-        seen = {number for text in known for number in numbers_in(text)}
+        seen = {number for text in known for number in (*numbers_in(text), *_parts_in(text))}
         unseen = dict.fromkeys(number for number in numbers_in(answer) if number not in seen)
         if unseen:
-            yield UNSEEN.format(names=", ".join(unseen))
+            newest = [number for event in calls[-2:] for number in numbers_in(event.output)]
+            shown = ", ".join(list(dict.fromkeys(newest))[-MAX_SEEN:]) or "no number"
+            yield Objection(UNSEEN.format(names=", ".join(unseen), seen=shown), "invalid")
 
 
 def numbers_in(text: str) -> list[str]:
     """Return the numbers of a text, written alike: no grouping, no zeros at the end of a fraction."""
     return [_plain(found) for found in _NUMBER.findall(text)]
+
+
+def _parts_in(text: str) -> list[str]:
+    """Return the numbers of a text where commas part them, as in a table."""
+    return [_plain(found) for found in _PART.findall(text)]
 
 
 def _plain(number: str) -> str:

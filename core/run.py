@@ -16,7 +16,7 @@ from core.context.compaction import Compactor
 from core.context.scoring import RelevanceFilter
 from core.context.side_request import SideParts
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
-from core.end_check import EndCheck
+from core.end_check import EndCheck, Objection
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
 from core.events import ErrorInfo, NoticeRaised, RunEnded, RunStarted, ToolEnded
@@ -192,10 +192,10 @@ class Run:
             left_s=lambda: self._budget.left_s,
         )
 
-    def _objection(self, answer: str) -> str:
+    def _objection(self, answer: str) -> Objection | None:
         """Return what speaks against an answer; a model that calls tools well is taken at its word."""
         by_steps = works_by_steps(self._parts.model)
-        return self._end_check.objection(answer) if by_steps else ""
+        return self._end_check.objection(answer) if by_steps else None
 
     def _page_url(self) -> str:
         """Return the page the browser showed last in this run, "" for none."""

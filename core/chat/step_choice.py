@@ -28,7 +28,7 @@ def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[s
 
     - A call that was made before and went well, made again: nothing is left but to end.
     - The same where it failed: that form is taken away.
-    - An end that was refused: something must be done first.
+    - An end that was refused because something must be done first: the end.
     - Two changes of one file in a row: a look must come before the next.
     """
     useless = useless_forms(messages, forms)
@@ -42,8 +42,10 @@ def _after(done: Sequence[DoneCall], forms: StepForms) -> frozenset[str]:
     name, _ = forms.shown(last.call)
     form = forms.offered.get(name)
     if form is not None and form.form.ends:
-        return _names(forms, lambda one: one.form.ends)
-    if sum(one.same_as(last) for one in done) > 1:
+        must_act = last.outcome == "denied"
+        return _names(forms, lambda one: one.form.ends) if must_act else frozenset()
+    changes = form is not None and bool(form.form.changes)
+    if sum(one.same_as(last) or (changes and one.same_call(last)) for one in done) > 1:
         ended = last.outcome == "ok"
         return _names(forms, lambda one: not one.form.ends) if ended else frozenset((name,))
     if (

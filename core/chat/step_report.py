@@ -49,9 +49,11 @@ class DoneCall:
 
     def same_as(self, other: "DoneCall | None") -> bool:
         """Return whether another one is the same call with the same result."""
-        if other is None or other.call.name != self.call.name:
-            return False
-        return self.call.arguments == other.call.arguments and self.text == other.text
+        return other is not None and self.same_call(other) and self.text == other.text
+
+    def same_call(self, other: "DoneCall") -> bool:
+        """Return whether another one is the same call, whatever came of it."""
+        return other.call.name == self.call.name and self.call.arguments == other.call.arguments
 
 
 def done_calls(messages: Sequence[Message]) -> list[DoneCall]:

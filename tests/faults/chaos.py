@@ -1,6 +1,6 @@
 """Runs the product with a model that does not know what it does, and judges how each run ends.
 
-    python -m tests.faults.chaos --base-url URL --model NAME [--runs 50] [--max-steps 6]
+    python -m tests.faults.chaos --base-url URL --model NAME [--runs 50] [--max-steps 6] [--config TOML]
 
 One line a run: number, end, steps, requests, warnings. The last line is "N runs, M bad"; exit 0 only when M is 0: every
 run ended in a named state, without an exception, and every request that was sent is one a strict server takes.
@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -131,9 +132,11 @@ def made_workspace(folder: Path) -> Path:
     return workspace
 
 
-async def run_process(arguments: Sequence[str], folder: Path) -> Done:
-    """Run the command in a process of its own."""
+async def run_process(arguments: Sequence[str], folder: Path, config: str = "") -> Done:
+    """Run the command in a process of its own, with this `config.toml`."""
     workspace = made_workspace(folder)
+    (folder / "config").mkdir(mode=0o700)
+    (folder / "config/config.toml").write_text(config, encoding="utf-8")
     words = handrail(*arguments, "--workspace", str(workspace))
     process = await asyncio.create_subprocess_exec(
         *words,
@@ -223,10 +226,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--max-steps", type=int, default=6)
     parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--config", default="", help="text of a config.toml for every run")
     options = parser.parse_args(arguments)
     plan = ChaosPlan(
         base_url=options.base_url,
-        drive=run_process,
+        drive=partial(run_process, config=options.config),
         model=options.model,
         max_steps=options.max_steps,
         sandbox=local_sandbox(),

@@ -37,7 +37,8 @@ class InstantModel:
                 body = await reader.readexactly(length)
                 received_s = time.monotonic()
                 await self._answer(head.split(" ", 2)[1], body, writer)
-                self._note(received_s, len(body))
+                if not _other_tool(body):
+                    self._note(received_s, len(body))
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
@@ -52,10 +53,14 @@ class InstantModel:
             return
         messages = json.loads(body)["messages"]
         turn = sum(1 for message in messages if message.get("tool_calls"))
+        name = _other_tool(body)
+        events = [_call(name, {"text": "hi"}, 0), _chunk({}, "tool_calls")]
+        if not name:
+            events = self._events(turn)
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
         )
-        for event in [*self._events(turn), "[DONE]"]:
+        for event in [*events, "[DONE]"]:
             data = f"data: {event}\n\n".encode()
             writer.write(b"%x\r\n%s\r\n" % (len(data), data))
         writer.write(b"0\r\n\r\n")
@@ -64,19 +69,25 @@ class InstantModel:
     def _events(self, turn: int) -> list[str]:
         if turn >= self._steps:
             return [_chunk({"role": "assistant", "content": DONE}), _chunk({}, "stop")]
-        call = {
-            "index": 0,
-            "id": f"call-{turn}",
-            "type": "function",
-            "function": {"name": "shell", "arguments": json.dumps({"command": f"echo {turn}"})},
-        }
         text = _chunk({"role": "assistant", "content": f"Step {turn + 1}."})
-        return [text, _chunk({"tool_calls": [call]}), _chunk({}, "tool_calls")]
+        return [text, _call("shell", {"command": f"echo {turn}"}, turn), _chunk({}, "tool_calls")]
 
     def _note(self, received_s: float, size_bytes: int) -> None:
         entry = {"received_s": received_s, "done_s": time.monotonic(), "size_bytes": size_bytes}
         self._log.write(json.dumps(entry) + "\n")
         self._log.flush()
+
+
+def _other_tool(body: bytes) -> str:
+    """Return the tool a request offers alone, which is how a server is asked whether it calls tools; "" for a step."""
+    tools = json.loads(body).get("tools", []) if body else []
+    return tools[0]["function"]["name"] if len(tools) == 1 else ""
+
+
+def _call(name: str, arguments: dict[str, str], number: int) -> str:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"index": 0, "id": f"call-{number}", "type": "function", "function": function}
+    return _chunk({"tool_calls": [call]})
 
 
 def _chunk(delta: dict[str, object], finish: str | None = None) -> str:

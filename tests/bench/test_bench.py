@@ -1,5 +1,6 @@
 import importlib
 import json
+import urllib.request
 
 import pytest
 
@@ -63,3 +64,15 @@ def test_the_instant_model_asks_for_each_step_once_and_logs_when() -> None:
     assert len(requests) == 6
     assert all(gap >= 0 for gap in _gaps_ms(requests))
     assert all(one.done_s >= one.received_s for one in requests)
+
+
+def test_the_instant_model_calls_a_tool_that_is_offered_alone_and_does_not_count_that() -> None:
+    tool = {"type": "function", "function": {"name": "ping", "parameters": {}}}
+    body = json.dumps({"model": "instant", "messages": [], "tools": [tool]}).encode()
+    with running_model(1) as model:
+        request = urllib.request.Request(f"{model.base_url}/chat/completions", data=body)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            said = answer.read().decode()
+        assert '"name": "ping"' in said
+        assert "shell" not in said
+        assert model.requests() == []

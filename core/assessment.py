@@ -26,11 +26,12 @@ class OriginText:
     origin: str
     """user, workspace:PATH, web:ORIGIN, mcp:SERVER, model."""
     text: str
+    untrusted: bool = field(init=False, compare=False)
+    """Whether somebody else than the person or the workspace wrote it; looked at for each text at each call."""
 
-    @property
-    def untrusted(self) -> bool:
-        """Whether somebody else than the person or the workspace wrote it."""
-        return self.origin.startswith(("web:", "mcp:"))
+    def __post_init__(self) -> None:
+        """Work out who wrote it."""
+        object.__setattr__(self, "untrusted", self.origin.startswith(("web:", "mcp:")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class Situation:
     @property
     def tainted(self) -> bool:
         """Whether text of a page or another program is in the window."""
-        return any(item.untrusted for item in self.taint)
+        return True in [item.untrusted for item in self.taint]
 
 
 @dataclass(frozen=True, slots=True)

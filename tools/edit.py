@@ -13,6 +13,7 @@ from core.ports import CallContext, CallFacts, Files
 from core.preimage import Preimage, PreimageStore, digest
 from core.workspace import relative_path, require_writable_name
 from tools.base import ToolArguments, TypedTool, clip
+from tools.python_source import mended
 from tools.text_edit import appended, inserted, lines_of, replaced, unified_diff
 
 MAX_FILE_BYTES = 8 << 20
@@ -40,6 +41,8 @@ class EditFileArguments(ToolArguments):
 
     @model_validator(mode="after")
     def _complete(self) -> "EditFileArguments":
+        if self.command == "create" and self.path.endswith(".py") and self.file_text:
+            self.file_text = mended(self.file_text)
         if self.command == "append" and self.file_text is None:
             self.file_text = self.new_str
         if self.command == "insert" and self.new_str is None:

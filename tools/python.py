@@ -1,20 +1,23 @@
 """`python`: code in the persistent interpreter of the sandbox."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from core.messages import JsonObject, ToolResult
+from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Sandbox
 from tools.base import ToolArguments, TypedTool
 from tools.command_text import LiveOutput, tool_result
+from tools.python_source import mended
 from tools.shell import Source, TimeoutS, where
 
 
 class PythonArguments(ToolArguments):
     """What to run."""
 
-    code: Source = Field(description="Python source. The value of a last expression is shown.")
+    code: Annotated[Source, AfterValidator(mended)] = Field(
+        description="Python source. The value of a last expression is shown."
+    )
     timeout_s: TimeoutS = 120.0
 
 
@@ -27,7 +30,13 @@ class Python(TypedTool[PythonArguments]):
         "The value of the last expression is shown; print the rest."
     )
     arguments = PythonArguments
-    forms = ()  # the shell runs Python too, and a small model confuses the two
+    forms = (
+        ToolForm(
+            name="python",
+            description="run Python code and get what it prints; for counting, tables and sums.",
+            fields={"code": "code"},
+        ),
+    )
     example: ClassVar[JsonObject] = {"code": "import math\nmath.sqrt(2)"}
 
     def __init__(self, sandbox: Sandbox) -> None:

@@ -1,6 +1,7 @@
 """`shell`: a command in the persistent shell of the sandbox."""
 
 import posixpath
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,6 +12,7 @@ from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Sandbox
 from core.workspace import relative_path
 from tools.base import ToolArguments, TypedTool
+from tools.command_hint import command_hint
 from tools.command_text import LiveOutput, tool_result
 
 Source = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]*$")]
@@ -92,7 +94,8 @@ class Shell(TypedTool[ShellArguments]):
         )
         if result.cwd:
             self._folders[arguments.session] = result.cwd
-        return tool_result(result)
+        hint = command_hint(result.exit_code, result.stderr)
+        return tool_result(replace(result, note="; ".join(filter(None, (result.note, hint)))))
 
     def _inside(self, cwd: str) -> str:
         """Return the folder as the sandbox names it; one outside the workspace is the sandbox's own."""

@@ -25,6 +25,7 @@ DONE = "# Done so far"
 NOTHING_DONE = "Nothing was done yet."
 AGAIN = "the same call again, with the same result"
 ASK = "Reply with the next step."
+ASK_OTHER = "The last step did not work: do not repeat it. Reply with another step."
 LOST = "(no result)"
 MAX_ARGUMENT_CHARS = 400
 """A longer argument is shown with its middle left out: files that were written are shown as they are now."""
@@ -79,8 +80,10 @@ def stepped(request: ModelRequest, forms: StepForms, hidden: Collection[str] = (
         return replace(request, messages=tuple(_folded(request.messages, forms)))
     messages = list(_folded(request.messages, forms))
     if messages and isinstance(asked := messages[-1], UserMessage):
-        nothing = "" if done_calls(request.messages) else NOTHING_DONE
-        text = "\n\n".join(filter(None, (asked.text, nothing, request.situation, ASK)))
+        done = done_calls(request.messages)
+        nothing = "" if done else NOTHING_DONE
+        question = ASK if not done or done[-1].outcome == "ok" else ASK_OTHER
+        text = "\n\n".join(filter(None, (asked.text, nothing, request.situation, question)))
         messages[-1] = replace(asked, text=text)
     system = f"{request.system}\n\n{forms.guide(hidden)}"
     return replace(request, system=system, messages=tuple(messages), tools=(), plain_tokens=0)

@@ -34,5 +34,5 @@ def protocol_of(reply: ModelReply) -> str:
 
     An answer that was cut off says nothing: a model that thinks for long is taken at its server's word.
     """
-    native = any(call.source == "native" and call.status == "ok" for call in reply.calls)
+    native = any(call.source == "native" for call in reply.calls)
     return "native" if native or reply.outcome == "truncated" else "steps"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.events import RunStarted, ToolEnded
+from core.likeness import reply_key
 from core.messages import Outcome
 from core.record import Record
 from core.workspace_report import WorkspaceReport
@@ -12,6 +13,9 @@ from core.workspace_report import WorkspaceReport
 NOTHING_DONE = (
     "Not ended: nothing was done yet. If the task needs a look, a file or a command, do that now. "
     "If it needs none, end again."
+)
+ONLY_TASK = (
+    "Not ended: your answer only says the task again. Do what it asks, or say what came of it."
 )
 LAST_FAILED = "Not ended: the last call did not work. Read its result and do what is missing."
 NO_FILE = "Not ended: the task names {names}, and there is no such file. Make it, then end."
@@ -72,6 +76,8 @@ class EndCheck:
             yield Objection(NOTHING_DONE, "denied")
         elif calls[-1].outcome != "ok":
             yield Objection(LAST_FAILED, "denied")
+        if reply_key(answer).rstrip(".") == reply_key(task).rstrip("."):
+            yield Objection(ONLY_TASK, "denied")
         if missing := self._situation.missing(task):
             yield Objection(NO_FILE.format(names=", ".join(missing)), "denied")
         known = (task, self._situation.text(), *(event.output for event in calls))

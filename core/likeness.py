@@ -26,6 +26,8 @@ _VOLATILE: Final = re.compile(
     | \b 1[6-9]\d{8} (?: \d{3} )? (?: \.\d+ )? \b
     # a process
     | (?<= \b pid ) [\s=:\#]* \d+ | (?<= \b process ) [\s=:\#]* \d+ | (?m: ^ \[\d+\] \s+ \d+ $ )
+    # a piece of code that was run
+    | (?<= <python[ ] ) \d+ (?= > )
     # an address in memory
     | 0x [0-9a-f]{6,}
     """,

@@ -8,14 +8,14 @@ from core.messages import JsonObject, ToolForm, ToolResult
 from core.ports import CallContext, CallFacts, Sandbox
 from tools.base import ToolArguments, TypedTool
 from tools.command_text import LiveOutput, tool_result
-from tools.python_source import mended
+from tools.python_source import runnable
 from tools.shell import Source, TimeoutS, where
 
 
 class PythonArguments(ToolArguments):
     """What to run."""
 
-    code: Annotated[Source, AfterValidator(mended)] = Field(
+    code: Annotated[Source, AfterValidator(runnable)] = Field(
         description="Python source. The value of a last expression is shown."
     )
     timeout_s: TimeoutS = 120.0

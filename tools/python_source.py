@@ -5,12 +5,21 @@ of a piece of code alike. Neither can be Python, so nothing that runs is ever ch
 """
 
 import ast
+import re
 import warnings
 
+_RUN = re.compile(r"(?:python3?\s+)?([\w./-]+\.py)")
 MAX_MENDED = 50
 """Line breaks inside quotes that are mended."""
 MAX_CHARS = 200_000
 """Longer source is left alone."""
+
+
+def runnable(source: str) -> str:
+    """Return the source mended; the name of a Python file, or the command that runs it, becomes code that runs it."""
+    if command := _RUN.fullmatch(source.strip()):
+        return f"import runpy\n_ = runpy.run_path({command[1]!r}, run_name='__main__')"
+    return mended(source)
 
 
 def mended(source: str) -> str:

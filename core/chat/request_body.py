@@ -81,12 +81,11 @@ class BodyBuilder:
     ) -> BuiltBody:
         """Return the body for a model that works step by step."""
         forms = StepForms(request.tools)
-        hidden = useless_forms(request.messages, forms)
-        sent = stepped(request, forms, hidden)
+        withheld = withheld_forms(request.messages, forms)
+        sent = stepped(request, forms, useless_forms(request.messages, forms), withheld)
         names = ToolNames(request.tools)
         body = self._begun(sent, names, flags)
         if forms.offered:
-            withheld = withheld_forms(request.messages, forms)
             wanted = forms.response_format(withheld, flags.schema_choice)
             self._add_parameter(body, "response_format", wanted, flags)
         built = self._ended(body, sent, names, flags, learned)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from core.chat.history import user_text
 from core.chat.stepwise import StepForms
+from core.likeness import call_key, result_key
 from core.messages import (
     AssistantMessage,
     Image,
@@ -26,6 +27,14 @@ NOTHING_DONE = "Nothing was done yet."
 AGAIN = "the same call again, with the same result"
 ASK = "Reply with the next step."
 ASK_OTHER = "The last step did not work: do not repeat it. Reply with another step."
+ASK_END = (
+    "The newest result, once more:\n{result}\n\nEnd now: the answer to the task, from the results."
+)
+TASK_AGAIN = "The task, once more: {task}"
+MAX_TASK_CHARS = 1500
+"""A longer task is not said again."""
+MAX_RESULT_CHARS = 1500
+"""Of the newest result, when it is shown again."""
 LOST = "(no result)"
 MAX_ARGUMENT_CHARS = 400
 """A longer argument is shown with its middle left out: files that were written are shown as they are now."""
@@ -50,11 +59,13 @@ class DoneCall:
 
     def same_as(self, other: "DoneCall | None") -> bool:
         """Return whether another one is the same call with the same result."""
-        return other is not None and self.same_call(other) and self.text == other.text
+        if other is None or not self.same_call(other):
+            return False
+        return result_key(self.text) == result_key(other.text)
 
     def same_call(self, other: "DoneCall") -> bool:
         """Return whether another one is the same call, whatever came of it."""
-        return other.call.name == self.call.name and self.call.arguments == other.call.arguments
+        return call_key(self.call) == call_key(other.call)
 
 
 def done_calls(messages: Sequence[Message]) -> list[DoneCall]:
@@ -68,25 +79,52 @@ def done_calls(messages: Sequence[Message]) -> list[DoneCall]:
     ]
 
 
-def stepped(request: ModelRequest, forms: StepForms, hidden: Collection[str] = ()) -> ModelRequest:
+def stepped(
+    request: ModelRequest,
+    forms: StepForms,
+    hidden: Collection[str] = (),
+    withheld: Collection[str] = (),
+) -> ModelRequest:
     """Return a request as a model that works step by step gets it: without tools, all in plain messages.
 
     Args:
         request: What to ask.
         forms: Forms of its tools.
         hidden: Names of forms the model is not told of.
+        withheld: Names of forms that may not be chosen now.
     """
     if not request.tools:
         return replace(request, messages=tuple(_folded(request.messages, forms)))
     messages = list(_folded(request.messages, forms))
     if messages and isinstance(asked := messages[-1], UserMessage):
         done = done_calls(request.messages)
-        nothing = "" if done else NOTHING_DONE
-        question = ASK if not done or done[-1].outcome == "ok" else ASK_OTHER
-        text = "\n\n".join(filter(None, (asked.text, nothing, request.situation, question)))
-        messages[-1] = replace(asked, text=text)
+        ending = all(one.form.ends or name in withheld for name, one in forms.offered.items())
+        parts = (
+            asked.text,
+            "" if done else NOTHING_DONE,
+            request.situation,
+            _task_again(request.messages) if done else "",
+            _question(done, ending=ending),
+        )
+        messages[-1] = replace(asked, text="\n\n".join(filter(None, parts)))
     system = f"{request.system}\n\n{forms.guide(hidden)}"
     return replace(request, system=system, messages=tuple(messages), tools=(), plain_tokens=0)
+
+
+def _task_again(messages: Sequence[Message]) -> str:
+    """Return what the person said last, for a small model keeps to what it has read last."""
+    said = (one for one in reversed(messages) if isinstance(one, UserMessage))
+    task = next((one.text for one in said if one.author == "user"), "")
+    return TASK_AGAIN.format(task=task) if 0 < len(task) <= MAX_TASK_CHARS else ""
+
+
+def _question(done: Sequence[DoneCall], *, ending: bool) -> str:
+    if not done:
+        return ASK
+    if ending:
+        newest = next((one for one in reversed(done) if one.outcome == "ok"), done[-1])
+        return ASK_END.format(result=newest.text[-MAX_RESULT_CHARS:])
+    return ASK if done[-1].outcome == "ok" else ASK_OTHER
 
 
 def _results(messages: Sequence[Message]) -> dict[str, ToolMessage]:

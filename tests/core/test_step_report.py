@@ -3,7 +3,16 @@
 import pytest
 
 from core.chat.step_choice import useless_forms, withheld_forms
-from core.chat.step_report import AGAIN, ASK, DONE, NOTHING_DONE, stepped
+from core.chat.step_report import (
+    AGAIN,
+    ASK,
+    ASK_END,
+    ASK_OTHER,
+    DONE,
+    NOTHING_DONE,
+    TASK_AGAIN,
+    stepped,
+)
 from core.chat.stepwise import StepForms
 from core.messages import AssistantMessage, Image, ModelRequest, ToolMessage, UserMessage
 from tests.support.step_talk import TOOLS, Talk
@@ -106,6 +115,31 @@ def test_pictures_of_results_go_with_the_report() -> None:
     (message,) = _sent(talk).messages
     assert isinstance(message, UserMessage)
     assert message.images == (picture,)
+
+
+def test_the_task_is_said_again_behind_what_was_done() -> None:
+    text = _only_text(Talk("Count them.").did("shell", {"command": "ls"}))
+    assert text.index(TASK_AGAIN.format(task="Count them.")) > text.index(DONE)
+
+
+def test_after_a_failure_another_step_is_asked_for() -> None:
+    talk = Talk().did("shell", {"command": "ls"}, "no", "failed")
+    assert _only_text(talk).endswith(ASK_OTHER)
+
+
+def test_where_only_the_end_is_left_the_newest_result_is_shown_again() -> None:
+    talk = Talk().did("shell", {"command": "wc"}, "237 total")
+    ends = set(FORMS.offered) - {"finish"}
+    request = ModelRequest(system="S", messages=tuple(talk.messages), tools=TOOLS)
+    (message,) = stepped(request, FORMS, withheld=ends).messages
+    assert isinstance(message, UserMessage)
+    assert message.text.endswith(ASK_END.format(result="237 total"))
+
+
+def test_results_that_differ_by_chance_are_the_same() -> None:
+    talk = Talk("http://a").did("shell", {"command": "x"}, "exit code 1 (0.1 s)", "failed")
+    talk.did("shell", {"command": "x"}, "exit code 1 (0.3 s)", "failed")
+    assert withheld_forms(talk.messages, FORMS) == {"shell"}
 
 
 def test_last_words_are_asked_for_without_guide_and_question() -> None:

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from core.end_check import LAST_FAILED, NO_FILE, NOTHING_DONE, UNSEEN, EndCheck, numbers_in
+from core.end_check import (
+    LAST_FAILED,
+    NO_FILE,
+    NOTHING_DONE,
+    ONLY_TASK,
+    UNSEEN,
+    EndCheck,
+    numbers_in,
+)
 from core.event_log import EventLog
 from core.events import RunStarted, ToolEnded
 from core.messages import Outcome
@@ -114,6 +122,13 @@ def test_an_answer_after_a_failed_call_is_held_up(tmp_path: Path) -> None:
     run = Run(tmp_path, "Try it.")
     run.ended("busy", "failed")
     assert run.said("It works.") == LAST_FAILED
+
+
+def test_an_answer_that_only_says_the_task_again_is_none(tmp_path: Path) -> None:
+    run = Run(tmp_path, "Fix the bug.")
+    run.ended()
+    assert run.said("fix the bug") == ONLY_TASK
+    assert run.said("The bug is fixed.") == ""
 
 
 def test_a_file_the_task_names_must_be_there(tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ def test_the_tools_show_and_run_the_mended_source() -> None:
     assert written.file_text == "print('a\\nb')"
 
 
+@pytest.mark.parametrize("command", ["primes.py", "python primes.py", " python3 primes.py\n"])
+def test_the_command_that_runs_a_file_becomes_code_that_runs_it(command: str) -> None:
+    assert "run_path('primes.py'" in PythonArguments(code=command).code
+    written = EditFileArguments(command="create", path="a.py", file_text=command)
+    assert written.file_text == command or "run_path" not in (written.file_text or "")
+
+
 def test_other_files_are_written_as_they_are() -> None:
     written = EditFileArguments(command="create", path="a.txt", file_text="  it's\nso")
     assert written.file_text == "  it's\nso"

@@ -28,6 +28,8 @@ _VOLATILE: Final = re.compile(
     | (?<= \b pid ) [\s=:\#]* \d+ | (?<= \b process ) [\s=:\#]* \d+ | (?m: ^ \[\d+\] \s+ \d+ $ )
     # a piece of code that was run
     | (?<= <python[ ] ) \d+ (?= > )
+    # the mark of text from outside
+    | (?<= ---[ ]page[ ] ) [0-9a-f]{6} \b | (?<= ---[ ]end[ ] ) [0-9a-f]{6} \b
     # an address in memory
     | 0x [0-9a-f]{6,}
     """,

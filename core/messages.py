@@ -198,6 +198,8 @@ class ToolForm:
     """Arguments that go without saying."""
     needs_address: bool = False
     """Of no use before a web address is known."""
+    after: str = ""
+    """Of no use before the form of this name was used, "" where that does not matter."""
     changes: str = ""
     """The argument that names the file it changes, "" where it changes none."""
     ends: bool = False

@@ -70,6 +70,8 @@ class RunParts:
     """Told what is spent, knows what was spent today."""
     clock: Clock
     workspace: Path
+    report: WorkspaceReport
+    """Tells a model that works step by step how things stand."""
     relevance_threshold: float
     """Old units a model finds less relevant are left out; 0: none is asked."""
     prepare: Callable[[], Awaitable[float | None]] | None
@@ -86,8 +88,7 @@ class Run:
         self._budget = Budget(parts.limits, parts.clock, parts.purse)
         self._first_record = len(parts.log)
         self._before: Look = {}
-        self._situation = WorkspaceReport(parts.log.records, parts.workspace)
-        self._end_check = EndCheck(parts.log.records, self._first_record, self._situation)
+        self._end_check = EndCheck(parts.log.records, self._first_record, parts.report)
 
     async def work(self, task: str) -> RunEnded:
         """Work until the end and return what was recorded as such."""
@@ -130,6 +131,7 @@ class Run:
         if self._parts.prepare is not None:
             self._budget.exclude(await self._parts.prepare() or 0.0)
         self._before = await asyncio.to_thread(look, self._parts.workspace)
+        self._parts.report.begin(self._before)
         outcome = await self._agent(self._parts.model).run()
         return self._ended(outcome)
 
@@ -148,7 +150,7 @@ class Run:
                 relevance=RelevanceFilter(
                     self._side(model), parts.memory, parts.relevance_threshold
                 ),
-                situation=self._situation.text,
+                situation=parts.report.text,
             )
         )
         dispatching = DispatchParts(

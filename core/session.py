@@ -155,6 +155,7 @@ class Session:
         self.gate = Gate(self.log.append, attended=parts.attended, asked_before=asked)
         self._control = RunControl(self.log.append)
         self._context = _context_for(parts)
+        self._report = WorkspaceReport(self.log.records, parts.places.workspace)
         self._run: asyncio.Task[RunEnded] | None = None
         if loaded.torn_bytes:
             self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
@@ -281,12 +282,11 @@ class Session:
         model = self._parts.model
         window = model.window if model else 0
         limit = self._context.limit(window)
-        situation = WorkspaceReport(self.log.records, self.places.workspace)
         plan = self._context.build(
             self.memory,
             specs(self._offered()),
             limit_tokens=limit,
-            situation=situation.text() if works_by_steps(model) else "",
+            situation=self._report.text() if works_by_steps(model) else "",
         )
         return NextRequest(
             rows=self._context.rows(plan, self.memory),
@@ -351,6 +351,7 @@ class Session:
                 purse=self._parts.purse,
                 clock=self._parts.clock,
                 workspace=self.places.workspace,
+                report=self._report,
                 relevance_threshold=self._parts.settings.relevance_threshold,
                 prepare=self._parts.prepare,
                 explain_defect=self._parts.explain_defect,

@@ -1,9 +1,10 @@
 """How things stand, for a model that is too small to look around by itself: the files, and those it is about."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from core.changes import Look, look
 from core.claims import files_named
 from core.errors import WorkspaceError
 from core.events import RunStarted, ToolEnded
@@ -12,7 +13,8 @@ from core.workspace import relative_path
 
 MAX_NAMES = 30
 """Files that are listed."""
-MAX_DEPTH = 3
+MAX_FILES = 5000
+"""A look stops here."""
 MAX_SHOWN_CHARS = 2500
 """Of one file."""
 MAX_ALL_CHARS = 6000
@@ -31,13 +33,12 @@ class WorkspaceReport:
     def __init__(self, records: Sequence[Record], workspace: Path) -> None:
         self._records = records
         self._workspace = workspace
+        self._before: Look | None = None
 
     def text(self) -> str:
         """Return the files there are, and what those hold that the task names or the run has changed."""
         task, changed = self._run()
-        names = sorted(_names(self._workspace))
-        listed = ", ".join(names[:MAX_NAMES]) + (", ..." if len(names) > MAX_NAMES else "")
-        parts = [HEADING, f"Files in the workspace: {listed or 'none'}."]
+        parts = [HEADING, *self._files()]
         room_chars = MAX_ALL_CHARS
         for path in dict.fromkeys((*self.named_in(task), *changed)):
             shown = self._shown(path, min(room_chars, MAX_SHOWN_CHARS))
@@ -45,6 +46,27 @@ class WorkspaceReport:
             if shown:
                 parts.append(shown)
         return "\n\n".join(parts)
+
+    def begin(self, before: Look) -> None:
+        """Note what was there when the run began; what is other since then is told."""
+        self._before = before
+
+    def _files(self) -> Iterator[str]:
+        now = {
+            name: seen for name, seen in look(self._workspace, MAX_FILES).items() if _is_plain(name)
+        }
+        yield _listed("Files in the workspace", now) or "Files in the workspace: none."
+        if self._before is None:
+            return
+        before = {name: seen for name, seen in self._before.items() if _is_plain(name)}
+        others = {
+            "New since the task began": now.keys() - before.keys(),
+            "Changed since the task began": {
+                name for name in now.keys() & before.keys() if now[name] != before[name]
+            },
+            "Gone since the task began": before.keys() - now.keys(),
+        }
+        yield from filter(None, (_listed(what, names) for what, names in others.items()))
 
     def named_in(self, task: str) -> list[str]:
         """Return the workspace paths a text names, there or not."""
@@ -78,6 +100,11 @@ class WorkspaceReport:
         return f"{path} holds:\n```\n{text}\n```" if text else ""
 
 
+def _is_plain(name: str) -> bool:
+    """Return whether no part of a path is hidden."""
+    return not name.startswith(".") and "/." not in name
+
+
 def _head(path: Path, limit_chars: int) -> str:
     """Return the beginning of a text file, "" for anything else; links are not followed."""
     if limit_chars <= 0 or path.is_symlink() or not path.is_file():
@@ -93,16 +120,8 @@ def _head(path: Path, limit_chars: int) -> str:
     return text if len(text) <= limit_chars else f"{text[:limit_chars]}\n[...]"
 
 
-def _names(root: Path, prefix: str = "", depth: int = MAX_DEPTH) -> Iterator[str]:
-    """Yield the files of a folder as workspace paths, hidden ones and links left out."""
-    try:
-        entries = list(os.scandir(root))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith(".") or entry.is_symlink():
-            continue
-        if entry.is_file():
-            yield prefix + entry.name
-        elif entry.is_dir() and depth > 1:
-            yield from _names(Path(entry.path), f"{prefix}{entry.name}/", depth - 1)
+def _listed(what: str, names: Iterable[str]) -> str:
+    """Return one line that names some files, "" for none."""
+    shown = sorted(names)
+    more = ", ..." if len(shown) > MAX_NAMES else ""
+    return f"{what}: {', '.join(shown[:MAX_NAMES])}{more}." if shown else ""

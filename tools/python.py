@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from core.messages import JsonObject, ToolForm, ToolResult
+from core.messages import JsonObject, ToolResult
 from core.ports import CallContext, CallFacts, Sandbox
 from tools.base import ToolArguments, TypedTool
 from tools.command_text import LiveOutput, tool_result
@@ -30,13 +30,7 @@ class Python(TypedTool[PythonArguments]):
         "The value of the last expression is shown; print the rest."
     )
     arguments = PythonArguments
-    forms = (
-        ToolForm(
-            name="python",
-            description="run Python code and get what it prints; for counting, tables and sums.",
-            fields={"code": "code"},
-        ),
-    )
+    forms = ()  # the shell runs Python too, and a small model confuses the two
     example: ClassVar[JsonObject] = {"code": "import math\nmath.sqrt(2)"}
 
     def __init__(self, sandbox: Sandbox) -> None:

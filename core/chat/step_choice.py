@@ -26,14 +26,18 @@ def useless_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[st
 def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[str]:
     """Return the names of forms that may not be chosen in the next reply; at least one is always left.
 
+    - What needs another form to be used first, as a click needs a page.
     - A call that was made before and went well, made again: nothing is left but to end.
     - The same where it failed: that form is taken away.
     - An end that was refused because something must be done first: the end.
     - Two changes of one file in a row: a look must come before the next.
     """
-    useless = useless_forms(messages, forms)
-    done = done_calls(messages)[-REPEATS_SEEN:]
-    withheld = useless | (_after(done, forms) if done else frozenset())
+    every = done_calls(messages)
+    used = {forms.shown(one.call)[0] for one in every if one.outcome == "ok"}
+    early = _names(forms, lambda one: bool(one.form.after) and one.form.after not in used)
+    done = every[-REPEATS_SEEN:]
+    withheld = useless_forms(messages, forms) | early
+    withheld |= _after(done, forms) if done else frozenset()
     return withheld if len(withheld) < len(forms.offered) else frozenset()
 
 

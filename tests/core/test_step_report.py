@@ -14,11 +14,35 @@ from core.chat.step_report import (
     stepped,
 )
 from core.chat.stepwise import StepForms
-from core.messages import AssistantMessage, Image, ModelRequest, ToolMessage, UserMessage
+from core.messages import (
+    AssistantMessage,
+    Image,
+    ModelRequest,
+    ToolForm,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
 from tests.support.step_talk import TOOLS, Talk
 
 FORMS = StepForms(TOOLS)
 WEB = {"fetch_page"}
+BROWSING = StepForms(
+    (
+        *TOOLS[:1],
+        ToolSpec(
+            name="browser",
+            description="",
+            parameters={"type": "object"},
+            forms=(
+                ToolForm(name="open", description="", fields={}, fixed={"action": "go_to"}),
+                ToolForm(
+                    name="click", description="", fields={}, fixed={"action": "click"}, after="open"
+                ),
+            ),
+        ),
+    )
+)
 
 
 def _sent(talk: Talk, situation: str = "") -> ModelRequest:
@@ -206,6 +230,14 @@ def test_a_file_that_is_written_alike_again_is_done() -> None:
     talk = Talk("http://a").did("edit_file", written, "Made a.")
     talk.did("edit_file", written, "Replaced a.")
     assert withheld_forms(talk.messages, FORMS) == set(FORMS.offered) - {"finish"}
+
+
+def test_what_needs_a_page_is_offered_once_a_page_was_opened() -> None:
+    assert withheld_forms(Talk("http://a").messages, BROWSING) == {"click"}
+    failed = Talk("http://a").did("browser", {"action": "go_to"}, "no such page", "failed")
+    assert withheld_forms(failed.messages, BROWSING) == {"click"}
+    opened = Talk("http://a").did("browser", {"action": "go_to"}, "a page")
+    assert withheld_forms(opened.messages, BROWSING) == set()
 
 
 def test_a_file_is_looked_at_before_it_is_changed_a_third_time() -> None:

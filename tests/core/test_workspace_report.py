@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from core.changes import look
 from core.end_check import (
     LAST_FAILED,
     NO_FILE,
@@ -63,6 +64,20 @@ def test_files_are_listed_without_hidden_ones_and_links(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     (tmp_path / "link").symlink_to("/etc/passwd")
     assert "Files in the workspace: a.txt, b/c.py." in Run(tmp_path, "Hello").report.text()
+
+
+def test_what_is_other_since_the_run_began_is_told(tmp_path: Path) -> None:
+    for name in ("old.txt", "kept.txt", "other.txt"):
+        (tmp_path / name).write_text("x")
+    run = Run(tmp_path, "Tidy up.")
+    run.report.begin(look(tmp_path))
+    assert "since the task began" not in run.report.text()
+    (tmp_path / "old.txt").rename(tmp_path / "new.txt")
+    (tmp_path / "other.txt").write_text("longer")
+    text = run.report.text()
+    assert "New since the task began: new.txt." in text
+    assert "Changed since the task began: other.txt." in text
+    assert "Gone since the task began: old.txt." in text
 
 
 def test_a_long_list_is_cut(tmp_path: Path) -> None:

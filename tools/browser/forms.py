@@ -16,6 +16,7 @@ BROWSER_FORMS = (
         fields={"ref": "ref", "text": "text"},
         fixed={"action": "type"},
         needs_address=True,
+        after="browser_open",
     ),
     ToolForm(
         name="browser_select",
@@ -23,6 +24,7 @@ BROWSER_FORMS = (
         fields={"ref": "ref", "option": "text"},
         fixed={"action": "select_option"},
         needs_address=True,
+        after="browser_open",
     ),
     ToolForm(
         name="browser_click",
@@ -30,6 +32,7 @@ BROWSER_FORMS = (
         fields={"ref": "ref"},
         fixed={"action": "click"},
         needs_address=True,
+        after="browser_open",
     ),
     ToolForm(
         name="browser_text",
@@ -37,5 +40,6 @@ BROWSER_FORMS = (
         fields={},
         fixed={"action": "read_text"},
         needs_address=True,
+        after="browser_open",
     ),
 )

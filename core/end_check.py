@@ -17,6 +17,7 @@ NOTHING_DONE = (
 ONLY_TASK = (
     "Not ended: your answer only says the task again. Do what it asks, or say what came of it."
 )
+NOT_RUN = "Not ended: {names} was changed and nothing was run since. Run it, or its test, then end."
 LAST_FAILED = "Not ended: the last call did not work. Read its result and do what is missing."
 NO_FILE = "Not ended: the task names {names}, and there is no such file. Make it, then end."
 UNSEEN = (
@@ -31,6 +32,7 @@ _NUMBER = re.compile(
 _PART = re.compile(r"\d+(?:\.\d+)?")
 _GROUPING = re.compile(r"[,\u202f\u00a0]")
 ENDING_TOOL = "finish"
+PROGRAMS = (".py", ".sh", ".js", ".ts", ".rb", ".go", ".rs", ".c", ".cpp", ".java", ".pl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class EndCheck:
             yield Objection(NOTHING_DONE, "denied")
         elif calls[-1].outcome != "ok":
             yield Objection(LAST_FAILED, "denied")
+        if unrun := _changed_last(calls):
+            yield Objection(NOT_RUN.format(names=", ".join(unrun)), "denied")
         if reply_key(answer).rstrip(".") == reply_key(task).rstrip("."):
             yield Objection(ONLY_TASK, "denied")
         if missing := self._situation.missing(task):
@@ -87,6 +91,16 @@ class EndCheck:
             newest = [number for event in calls[-2:] for number in numbers_in(event.output)]
             shown = ", ".join(list(dict.fromkeys(newest))[-MAX_SEEN:]) or "no number"
             yield Objection(UNSEEN.format(names=", ".join(unseen), seen=shown), "invalid")
+
+
+def _changed_last(calls: Sequence[ToolEnded]) -> list[str]:
+    """Return the programs that were changed after the last call that changed nothing by name, such as a command."""
+    changed: list[str] = []
+    for event in reversed(calls):
+        if event.outcome == "ok" and not event.files and event.exit_code is not None:
+            break
+        changed += [path for path in event.files if path.endswith(PROGRAMS)]
+    return list(dict.fromkeys(reversed(changed)))
 
 
 def numbers_in(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from core.messages import (
 DONE = "# Done so far"
 NOTHING_DONE = "Nothing was done yet."
 AGAIN = "the same call again, with the same result"
-ASK = "Reply with the next step."
+ASK = "If the results above answer the task, finish with that answer. If not, reply with the next step."
 ASK_OTHER = "The last step did not work: do not repeat it. Reply with another step."
 ASK_END = (
     "The newest result, once more:\n{result}\n\nEnd now: the answer to the task, from the results."

@@ -8,6 +8,7 @@ from core.changes import look
 from core.end_check import (
     LAST_FAILED,
     NO_FILE,
+    NOT_RUN,
     NOTHING_DONE,
     ONLY_TASK,
     UNSEEN,
@@ -40,7 +41,13 @@ class Run:
         objection = self.check.objection(answer)
         return objection.text if objection else ""
 
-    def ended(self, output: str = "fine", outcome: Outcome = "ok", *files: str) -> None:
+    def ended(
+        self,
+        output: str = "fine",
+        outcome: Outcome = "ok",
+        *files: str,
+        exit_code: int | None = None,
+    ) -> None:
         self.log.append(
             ToolEnded(
                 call_id=f"c{len(self.log)}",
@@ -50,6 +57,7 @@ class Run:
                 duration_s=0.1,
                 decided_by="policy",
                 files=files,
+                exit_code=exit_code,
             )
         )
 
@@ -144,6 +152,22 @@ def test_an_answer_that_only_says_the_task_again_is_none(tmp_path: Path) -> None
     run.ended()
     assert run.said("fix the bug") == ONLY_TASK
     assert run.said("The bug is fixed.") == ""
+
+
+def test_a_program_that_was_changed_must_be_run(tmp_path: Path) -> None:
+    run = Run(tmp_path, "Fix it.")
+    run.ended("found it", exit_code=0)
+    run.ended("Changed a.py.", "ok", "a.py")
+    run.ended("lines of a.py")
+    assert run.said("Done.") == NOT_RUN.format(names="a.py")
+    run.ended("OK", exit_code=0)
+    assert run.said("Done.") == ""
+
+
+def test_a_text_that_was_changed_need_not_be_run(tmp_path: Path) -> None:
+    run = Run(tmp_path, "Write it.")
+    run.ended("Made a.md.", "ok", "a.md")
+    assert run.said("Done.") == ""
 
 
 def test_a_file_the_task_names_must_be_there(tmp_path: Path) -> None:

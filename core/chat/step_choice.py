@@ -6,7 +6,7 @@ A small model makes the same call again and again, and no message talks it out o
 import re
 from collections.abc import Callable, Sequence
 
-from core.chat.step_report import DoneCall, done_calls
+from core.chat.step_report import DoneCall, calls_since_asked, done_calls
 from core.chat.stepwise import OfferedForm, StepForms
 from core.messages import AssistantMessage, Message
 
@@ -32,10 +32,9 @@ def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[s
     - An end that was refused because something must be done first: the end.
     - Two changes of one file in a row: a look must come before the next.
     """
-    every = done_calls(messages)
-    used = {forms.shown(one.call)[0] for one in every if one.outcome == "ok"}
+    used = {forms.shown(one.call)[0] for one in done_calls(messages) if one.outcome == "ok"}
     early = _names(forms, lambda one: bool(one.form.after) and one.form.after not in used)
-    done = every[-REPEATS_SEEN:]
+    done = calls_since_asked(messages)[-REPEATS_SEEN:]
     withheld = useless_forms(messages, forms) | early
     withheld |= _after(done, forms) if done else frozenset()
     return withheld if len(withheld) < len(forms.offered) else frozenset()

@@ -79,6 +79,16 @@ def done_calls(messages: Sequence[Message]) -> list[DoneCall]:
     ]
 
 
+def calls_since_asked(messages: Sequence[Message]) -> list[DoneCall]:
+    """Return the calls behind the newest message of the person: what was done before belongs to another request."""
+    asked = [
+        place
+        for place, message in enumerate(messages)
+        if isinstance(message, UserMessage) and message.author == "user"
+    ]
+    return done_calls(messages[asked[-1] :] if asked else messages)
+
+
 def stepped(
     request: ModelRequest,
     forms: StepForms,
@@ -97,7 +107,7 @@ def stepped(
         return replace(request, messages=tuple(_folded(request.messages, forms)))
     messages = list(_folded(request.messages, forms))
     if messages and isinstance(asked := messages[-1], UserMessage):
-        done = done_calls(request.messages)
+        done = calls_since_asked(request.messages)
         ending = all(one.form.ends or name in withheld for name, one in forms.offered.items())
         parts = (
             asked.text,

@@ -201,6 +201,15 @@ def test_a_repetition_counts_with_another_call_in_between() -> None:
     assert withheld_forms(talk.messages, FORMS) == set(FORMS.offered) - {"finish"}
 
 
+def test_a_call_of_an_earlier_request_is_no_repetition() -> None:
+    talk = Talk("http://a List them.").did("shell", {"command": "ls"}, "a").said("a")
+    talk.asked("Remove a.").did("shell", {"command": "ls"}, "a")
+    assert withheld_forms(talk.messages, FORMS) == set()
+    fresh = Talk("List them.").did("shell", {"command": "ls"}, "a").said("a").asked("Again.")
+    last = _sent(fresh).messages[-1]
+    assert isinstance(last, UserMessage) and NOTHING_DONE in last.text
+
+
 def test_after_a_repetition_that_failed_that_form_is_taken_away() -> None:
     talk = Talk("http://a")
     for _ in range(2):

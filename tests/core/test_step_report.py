@@ -207,7 +207,8 @@ def test_a_call_of_an_earlier_request_is_no_repetition() -> None:
     assert withheld_forms(talk.messages, FORMS) == set()
     fresh = Talk("List them.").did("shell", {"command": "ls"}, "a").said("a").asked("Again.")
     last = _sent(fresh).messages[-1]
-    assert isinstance(last, UserMessage) and NOTHING_DONE in last.text
+    assert isinstance(last, UserMessage)
+    assert NOTHING_DONE in last.text
 
 
 def test_after_a_repetition_that_failed_that_form_is_taken_away() -> None:

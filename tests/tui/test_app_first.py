@@ -1,6 +1,7 @@
 """The screen before anything was said."""
 
 import pytest
+from textual import events
 
 from core.errors import ConfigError
 from tests.support.app import (
@@ -70,6 +71,53 @@ async def test_the_tour_takes_over_on_a_fresh_screen(session: FakeSession) -> No
         await seen(pilot, tour)
         assert "scripted tour" in screen_text(app).splitlines()[0]
         assert "> show around" in screen_text(app)
+
+
+async def test_a_text_that_is_typed_or_pasted_without_a_model_goes_to_the_composer_and_starts_no_tour(
+    session: FakeSession,
+) -> None:
+    async def open_tour() -> FakeSession:
+        return FakeSession(session.clock)
+
+    async def look() -> Findings:
+        return Findings(rows=(), has_model=False, tour=open_tour)
+
+    app = make_app(session, findings=look)
+    async with app.run_test(size=WIDE) as pilot:
+        await eventually(pilot, lambda: app.main.first.has_focus)
+        await pilot.press(*"at", "space", *"two")
+        await eventually(pilot, lambda: app.main.composer.text == "at two")
+        assert app.host.session is session
+        app.main.composer.text = ""
+        app.main.first.focus()
+        await eventually(pilot, lambda: app.main.first.has_focus)
+        app.main.first.post_message(events.Paste("two\nlines"))
+        await eventually(pilot, lambda: app.main.composer.text == "two\nlines")
+        assert app.host.session is session
+
+
+async def test_with_a_model_typing_is_a_task_and_tab_leads_to_the_keys_of_the_rows(
+    session: FakeSession,
+) -> None:
+    pressed: list[str] = []
+
+    async def act() -> str:
+        pressed.append("p")
+        return "It answers."
+
+    async def look() -> Findings:
+        row = Finding(name="Model", state="ok", text="gpt-x", key="p", fix="ask it", act=act)
+        return Findings(rows=(row,), has_model=True)
+
+    app = make_app(session, findings=look)
+    async with app.run_test(size=WIDE) as pilot:
+        await eventually(pilot, lambda: "p  ask it" in screen_text(app))
+        assert "Tab leads here" in screen_text(app)
+        await pilot.press("tab")
+        await eventually(pilot, lambda: app.main.first.has_focus)
+        assert "Tab leads here" not in screen_text(app)
+        await pilot.press("p")
+        await eventually(pilot, lambda: pressed == ["p"])
 
 
 async def test_a_session_that_cannot_be_opened_says_why_on_the_screen() -> None:

@@ -27,6 +27,7 @@ _BLANK: Final = Content("")
 _WELCOME: Final = "Say what should be done. Nothing risky happens without your key press."
 _LOOKING: Final = "Looking at what is here …"
 _NO_MODEL: Final = "Without a model no task can be done yet."
+_KEYS_AWAY: Final = "Tab leads here: what you type goes to the line below."
 _TOUR: Final = "a scripted tour: the real loop, tools and dialogs, no model needed"
 
 
@@ -47,9 +48,17 @@ class FirstPane(Widget, can_focus=True):
 
         open_session: "OpenSession"
 
+    @dataclass
+    class Written(Message):
+        """The person writes instead of pressing the key of a row."""
+
+        text: str
+
     def __init__(self) -> None:
         """Make it before anything is known."""
         super().__init__(id="first")
+        self._is_writing = False
+        """Whether a text was begun here and the composer has yet to take focus."""
         self._findings: Findings | None = None
         self._problem: HandrailError | None = None
 
@@ -70,28 +79,60 @@ class FirstPane(Widget, can_focus=True):
 
     def render(self) -> Content:
         """Return what was found, and what can be done."""
-        return first_content(self._findings, self._problem, self.content_size.width or 80)
+        width = self.content_size.width or 80
+        return first_content(self._findings, self._problem, width, takes_keys=self.has_focus)
 
     def on_key(self, event: "events.Key") -> None:
-        """Act on the key of a row."""
+        """Act on the key of a row; any other letter begins a text, so all that follow belong to it."""
+        chosen = None if self._is_writing else self._chosen(event.key)
+        if chosen is not None:
+            event.stop()
+            self.post_message(chosen)
+        elif event.is_printable and event.character:
+            event.stop()
+            self._is_writing = True
+            self.post_message(self.Written(event.character))
+
+    def on_paste(self, event: "events.Paste") -> None:
+        """Pass a pasted text on."""
+        event.stop()
+        self.post_message(self.Written(event.text))
+
+    def on_focus(self) -> None:
+        """Take the keys of the rows again."""
+        self._is_writing = False
+        self.refresh(layout=True)
+
+    def on_blur(self) -> None:
+        """Say that the keys of the rows go elsewhere."""
+        self.refresh(layout=True)
+
+    def _chosen(self, key: str) -> Message | None:
         findings = self._findings
         if findings is None:
-            return
-        if event.key == TOUR_KEY and findings.tour is not None:
-            event.stop()
-            self.post_message(self.TourChosen(findings.tour))
-            return
-        for finding in findings.rows:
-            if finding.key == event.key and finding.act is not None:
-                event.stop()
-                self.post_message(self.FixChosen(finding))
-                return
+            return None
+        if key == TOUR_KEY and findings.tour is not None:
+            return self.TourChosen(findings.tour)
+        rows = (row for row in findings.rows if row.key == key and row.act is not None)
+        row = next(rows, None)
+        return None if row is None else self.FixChosen(row)
 
 
 def first_content(
-    findings: "Findings | None", problem: "HandrailError | None" = None, width_cells: int = 80
+    findings: "Findings | None",
+    problem: "HandrailError | None" = None,
+    width_cells: int = 80,
+    *,
+    takes_keys: bool = True,
 ) -> Content:
-    """Return the first screen as text."""
+    """Return the first screen as text.
+
+    Args:
+        findings: What was found, None while it is looked for.
+        problem: Why there is no session.
+        width_cells: Cells of a row.
+        takes_keys: Whether the keys of the rows arrive here, else it is said how they do.
+    """
     rows = [*_hanging("", "", _WELCOME, "bold", width_cells), _BLANK]
     if problem is not None:
         rows += _hanging(
@@ -110,6 +151,9 @@ def first_content(
         rows += _hanging("", "", _NO_MODEL, "$text-warning", width_cells)
     if findings.tour is not None:
         rows += _hanging(f"{TOUR_KEY}  ", "bold $text-accent", _TOUR, "", width_cells)
+    has_keys = findings.tour is not None or any(row.act is not None for row in findings.rows)
+    if has_keys and not takes_keys:
+        rows += _hanging("", "", _KEYS_AWAY, "$text-muted", width_cells)
     return Content("\n").join(rows)
 
 

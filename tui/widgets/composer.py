@@ -90,8 +90,12 @@ class Composer(TextArea):
         """Take pasted text without control characters; it is never sent by itself."""
         event.prevent_default()
         event.stop()
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        clean = "".join(char for char in text if char in "\n\t" or char.isprintable())
+        self.write(event.text)
+
+    def write(self, text: str) -> None:
+        """Write a text at the cursor, without its control characters."""
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        clean = "".join(char for char in lines if char in "\n\t" or char.isprintable())
         self.replace(clean, *self.selection)
 
     def action_submit(self) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from core.chat.step_report import NO_OUTPUT
 from core.events import RunStarted, ToolEnded
 from core.likeness import reply_key
 from core.messages import Outcome
@@ -19,6 +20,10 @@ ONLY_TASK = (
 )
 NOT_RUN = "Not ended: {names} was changed and nothing was run since. Run it, or its test, then end."
 LAST_FAILED = "Not ended: the last call did not work. Read its result and do what is missing."
+SILENT = (
+    "Not ended: the last command printed nothing. "
+    "Look whether it did what the task asks, for example at the files, then end."
+)
 NO_FILE = "Not ended: the task names {names}, and there is no such file. Make it, then end."
 UNSEEN = (
     "Not ended: {names} in your answer stands in no result. The results hold: {seen}. "
@@ -78,6 +83,8 @@ class EndCheck:
             yield Objection(NOTHING_DONE, "denied")
         elif calls[-1].outcome != "ok":
             yield Objection(LAST_FAILED, "denied")
+        elif calls[-1].exit_code == 0 and calls[-1].output.endswith(NO_OUTPUT):
+            yield Objection(SILENT, "denied")
         if unrun := _changed_last(calls):
             yield Objection(NOT_RUN.format(names=", ".join(unrun)), "denied")
         if reply_key(answer).rstrip(".") == reply_key(task).rstrip("."):

@@ -25,11 +25,14 @@ from core.messages import (
 DONE = "# Done so far"
 NOTHING_DONE = "Nothing was done yet."
 AGAIN = "the same call again, with the same result"
-ASK = "If the results above answer the task, finish with that answer. If not, reply with the next step."
+ASK = "Reply with the next step."
+ASK_OR_END = "If the results above answer the task, finish with that answer. If not, reply with the next step."
 ASK_OTHER = "The last step did not work: do not repeat it. Reply with another step."
 ASK_END = (
     "The newest result, once more:\n{result}\n\nEnd now: the answer to the task, from the results."
 )
+NO_OUTPUT = "no output"
+"""How the result of a command ends that has printed nothing."""
 TASK_AGAIN = "The task, once more: {task}"
 MAX_TASK_CHARS = 1500
 """A longer task is not said again."""
@@ -114,7 +117,7 @@ def stepped(
             "" if done else NOTHING_DONE,
             request.situation,
             _task_again(request.messages) if done else "",
-            _question(done, ending=ending),
+            _question(done, forms, ending=ending),
         )
         messages[-1] = replace(asked, text="\n\n".join(filter(None, parts)))
     system = f"{request.system}\n\n{forms.guide(hidden)}"
@@ -128,13 +131,17 @@ def _task_again(messages: Sequence[Message]) -> str:
     return TASK_AGAIN.format(task=task) if 0 < len(task) <= MAX_TASK_CHARS else ""
 
 
-def _question(done: Sequence[DoneCall], *, ending: bool) -> str:
+def _question(done: Sequence[DoneCall], forms: StepForms, *, ending: bool) -> str:
     if not done:
         return ASK
     if ending:
         newest = next((one for one in reversed(done) if one.outcome == "ok"), done[-1])
         return ASK_END.format(result=newest.text[-MAX_RESULT_CHARS:])
-    return ASK if done[-1].outcome == "ok" else ASK_OTHER
+    if done[-1].outcome != "ok":
+        return ASK_OTHER
+    form = forms.offered.get(forms.shown(done[-1].call)[0])
+    tells = form is not None and not form.form.changes and not done[-1].text.endswith(NO_OUTPUT)
+    return ASK_OR_END if tells else ASK
 
 
 def _results(messages: Sequence[Message]) -> dict[str, ToolMessage]:

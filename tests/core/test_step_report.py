@@ -7,6 +7,7 @@ from core.chat.step_report import (
     AGAIN,
     ASK,
     ASK_END,
+    ASK_OR_END,
     ASK_OTHER,
     DONE,
     NOTHING_DONE,
@@ -149,6 +150,15 @@ def test_the_task_is_said_again_behind_what_was_done() -> None:
 def test_after_a_failure_another_step_is_asked_for() -> None:
     talk = Talk().did("shell", {"command": "ls"}, "no", "failed")
     assert _only_text(talk).endswith(ASK_OTHER)
+
+
+def test_the_end_is_offered_where_the_newest_result_tells_something() -> None:
+    told = Talk().did("shell", {"command": "wc"}, "237 total")
+    assert _only_text(told).endswith(ASK_OR_END)
+    silent = Talk().did("shell", {"command": "mv"}, "exit code 0 (0.0 s), no output")
+    assert _only_text(silent).endswith(ASK)
+    wrote = Talk().did("edit_file", {"command": "create", "path": "a", "file_text": "x"}, "Made a.")
+    assert _only_text(wrote).endswith(ASK)
 
 
 def test_where_only_the_end_is_left_the_newest_result_is_shown_again() -> None:

@@ -11,6 +11,7 @@ from core.end_check import (
     NOT_RUN,
     NOTHING_DONE,
     ONLY_TASK,
+    SILENT,
     UNSEEN,
     EndCheck,
     numbers_in,
@@ -152,6 +153,13 @@ def test_an_answer_that_only_says_the_task_again_is_none(tmp_path: Path) -> None
     run.ended()
     assert run.said("fix the bug") == ONLY_TASK
     assert run.said("The bug is fixed.") == ""
+
+
+def test_a_command_that_printed_nothing_is_no_proof(tmp_path: Path) -> None:
+    run = Run(tmp_path, "Rename them.")
+    run.ended("exit code 0 (0.0 s), no output", exit_code=0)
+    assert run.said("All renamed.") == SILENT
+    assert run.said("All renamed.") == ""
 
 
 def test_a_program_that_was_changed_must_be_run(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ class FallbackSettings(SettingsGroup):
 
 def _as_tables(value: object) -> object:
     """Return a list in which a name alone stands for a model of the first one's server."""
+    if isinstance(value, str):
+        raise ValueError(f'Write a list of names: ["{value}"].')
     if not isinstance(value, list):
         return value
     return [{"name": item} if isinstance(item, str) else item for item in value]

@@ -140,6 +140,8 @@ def _leaves(tree: Mapping[str, object], prefix: tuple[str, ...] = ()) -> list[tu
     for name, value in tree.items():
         key = (*prefix, name)
         found.append(key)
+        if isinstance(value, list):
+            value = {str(number): item for number, item in enumerate(value)}
         if isinstance(value, dict) and len(key) < 8:
             found.extend(_leaves(value, key))
     return found

@@ -1,6 +1,7 @@
 """On which line of a TOML text a key stands, for messages; the standard reader does not say."""
 
 import re
+from collections import Counter
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEY = rf"{_PART}(?:\s*\.\s*{_PART})*"
@@ -12,20 +13,28 @@ _LONG_QUOTES = ('"""', "'''")
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     """Return the line, from 1, of each table header and key; the first one where a key stands twice.
 
-    Keys inside inline tables are not listed: they stand on the line of their table.
+    What stands in a list of tables is also listed by number, from "0": `("model", "fallback", "1", "name")`. Keys
+    inside inline tables are not listed: they stand on the line of their table.
     """
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    counts: Counter[tuple[str, ...]] = Counter()
     closing = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if closing:
             closing = "" if closing in line else closing
             continue
         if header := _HEADER.match(line):
-            table = _parts(header[1])
+            table = numbered = _parts(header[1])
             lines.setdefault(table, number)
+            if line.lstrip().startswith("[["):
+                numbered = (*table, str(counts[table]))
+                counts[table] += 1
+                lines[numbered] = number
         elif assignment := _ASSIGNMENT.match(line):
-            lines.setdefault((*table, *_parts(assignment[1])), number)
+            for place in (table, numbered):
+                lines.setdefault((*place, *_parts(assignment[1])), number)
             closing = _opened_quotes(assignment[2])
     return lines
 

@@ -82,6 +82,11 @@ def test_an_empty_variable_sets_nothing(tmp_path: Path) -> None:
         ('mode = "sometimes"\n', ["line 1", "mode", "read, ask, auto"]),
         ('mode = "full"\n', ["line 1", "mode full"]),
         ("limits = 3\n", ["line 1", "limits", "group"]),
+        ('[model]\nfallback = "small"\n', ["line 2", "model.fallback", 'list of names: ["small"]']),
+        (
+            '[[model.fallback]]\nname = "a"\n[[model.fallback]]\nname = "b"\nbase_url = "c"\n',
+            ["line 5", "model.fallback.1.base_url", "http://"],
+        ),
         ("[browzer]\nenabled = true\n", ["line 1", "browzer", "Did you mean browser?"]),
         ('[model]\nbase_url = "localhost:80"\n', ["line 2", "model.base_url", "http://"]),
         ("[ui.keys]\n'app.quit' = 3\n", ["line 2", "ui.keys.app.quit", "a text"]),

@@ -25,6 +25,10 @@ def test_keys_and_tables_stand_on_their_lines() -> None:
         ("group", "b", "c"): 9,
         ("array",): 10,
         ("array", "d"): 11,
+        ("array", "0"): 10,
+        ("array", "0", "d"): 11,
+        ("array", "1"): 12,
+        ("array", "1", "d"): 13,
     }
 
 

@@ -108,8 +108,9 @@ def parse_toml(text: str, path: Path) -> Tree:
 
         line = error_line(error) or text.count("\n") + 1
         what = str(error).split(" (at ")[0]
+        edit = "`handrail config edit` opens it." if path.name == CONFIG_NAME else ""
         raise ConfigError(
-            f"{path} line {line}: {what}.", hint="See `handrail config edit`."
+            f"{path} line {line}: {what}.", hint=edit or "Mend that line or the one before it."
         ) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: a value is too long or nested too deep.") from error

@@ -1,5 +1,6 @@
 """The form of a provider file: checks it strictly, and names file, line and key of what is wrong in it."""
 
+import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import fields, make_dataclass
@@ -107,19 +108,24 @@ def _frozen(flags: Mapping[str, Any]) -> dict[str, Any]:
 def _problem(error: ValidationError, text: str, place: Path) -> ConfigError:
     first = error.errors(include_url=False)[0]
     parts = tuple(str(part) for part in first["loc"])
-    line = line_of(key_lines(text), tuple(part for part in parts if not part.isdigit()))
+    line = line_of(key_lines(text), parts)
     where = f"{place} line {line}" if line else str(place)
     key = ".".join(parts)
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        form = _known(parts[:-1])
-        return ConfigError(f"{where}: {key} is no key of a provider.", hint=f"Known here: {form}.")
+        known = _known(parts[:-1])
+        near = difflib.get_close_matches(parts[-1], known, n=1)
+        guess = f"Did you mean {'.'.join((*parts[:-1], near[0]))}? " if near else ""
+        return ConfigError(
+            f"{where}: {key} is no key of a provider.",
+            hint=f"{guess}Known here: {', '.join(known)}.",
+        )
     if first["type"] == "missing":
         return ConfigError(f"{where}: {key} is missing.", hint="Every provider has a label.")
     return ConfigError(f"{where}: {key}: {first['msg']}.", hint="See docs/providers.md.")
 
 
-def _known(group: tuple[str, ...]) -> str:
+def _known(group: tuple[str, ...]) -> list[str]:
     if group[:1] in (("flags",), ("models",)):
-        names = [item.name for item in fields(ProviderFlags)]
-        return ", ".join([*(["match"] if group[0] == "models" else []), *names])
-    return ", ".join(item.name for item in fields(_file_form()))
+        names = sorted(item.name for item in fields(ProviderFlags))
+        return [*(["match"] if group[0] == "models" else []), *names]
+    return [item.name for item in fields(_file_form())]

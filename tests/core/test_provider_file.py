@@ -75,7 +75,7 @@ def test_a_file_of_ones_own_replaces_the_built_in_provider_of_its_name() -> None
         ("merge_same_role = true", 'merge_same_role = "yes"', 6, "flags.merge_same_role"),
         ('omit = ["top_p"]', 'tool_id = "short"', 7, "flags.tool_id"),
         ('"big-*" = 64000', '"big-*" = "64k"', 10, "windows.big-*"),
-        ("vision = false", "visions = false", 0, "models.0.visions"),
+        ("vision = false", "visions = false", 14, "models.0.visions"),
         ('label = "Our gateway"', "", 0, "label is missing"),
         ('key_env = "CORP_KEY"', "key_env = CORP_KEY", 3, "Invalid value"),
     ],
@@ -97,6 +97,15 @@ def test_an_unknown_key_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         named_provider("corp")
     assert all(item.name in caught.value.hint for item in fields(ProviderFlags))
+    assert caught.value.hint.startswith("Did you mean flags.omit? ")
+
+
+def test_a_file_that_is_no_toml_is_not_said_to_be_what_config_edit_opens() -> None:
+    put("corp.toml", 'label = "Our gateway\n')
+    with pytest.raises(ConfigError) as caught:
+        named_provider("corp")
+    assert "config edit" not in caught.value.hint
+    assert "Mend that line" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
-from core.chat.flag_words import learned_words
+from core.chat.flag_words import TOOL_PROTOCOL, learned_words
 from core.chat.options import ModelOptions
 from core.config_load import Configuration
 from core.errors import ConfigError, ModelError, ModelUnreachableError
@@ -22,6 +23,7 @@ from tui.model_choice import (
 SERVER, KEY, MODEL, SPEED = "model server", "key", "model", "speed"
 TOOLS, WINDOW, VISION, PRICE = "tool calls", "context window", "vision", "price"
 LEARNED, STAND_IN = "learned", "stand-in"
+STEPS_LINE = "not offered: it works step by step, each reply in a given form"
 PATIENCE_S = LOCAL_FIRST_WORD_S + 10.0
 """A model of one's own may take this long; all other checks are done long before."""
 
@@ -48,6 +50,8 @@ def model_rows(configuration: Configuration) -> Sequence[HealthRow]:
         name=PRICE, ok=options.price is not None, detail=price_line(options.model, options.price)
     )
     slow = [HealthRow(name=SPEED, ok=False, detail=facts.speed_line)] if facts.speed_line else []
+    if _works_by_steps(options):
+        facts = replace(facts, tools=False, tools_line=STEPS_LINE)
     rows = [*_reached(choice, options), where, *slow, *_abilities(facts), price]
     return [*rows, *_learned(options), *map(_stand_in, others)]
 
@@ -92,6 +96,14 @@ def _failed(
     if error.code == "auth":
         return [server, HealthRow(name=KEY, ok=False, detail="refused", hint=error.hint), failed]
     return [server, key, failed]
+
+
+def _works_by_steps(options: ModelOptions) -> bool:
+    """Return whether no tools are offered, by hand, by the provider's flags or by what was learned."""
+    if options.tools != "auto":
+        return options.tools == "steps"
+    learned = learned_store().load(options.base_url, options.model)
+    return learned.get(TOOL_PROTOCOL, options.provider.flags.tool_protocol) == "steps"
 
 
 def _learned(options: ModelOptions) -> list[HealthRow]:

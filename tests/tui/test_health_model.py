@@ -81,6 +81,16 @@ def test_what_was_learned_is_listed_and_forgotten_for_this_model_only() -> None:
         assert store.load(server.base_url, "another") == {"vision": "false"}
 
 
+def test_a_model_that_works_step_by_step_is_not_said_to_take_tools() -> None:
+    with served(text("ok"), text("ok")) as server:
+        by_hand = configured(server.base_url, **{"model.tools": "steps"})
+        assert "step by step" in by_name(model_rows(by_hand))["tool calls"].detail
+        learned_store().save(server.base_url, "scripted", "tool_protocol", "steps")
+        row = by_name(model_rows(configured(server.base_url)))["tool calls"]
+    assert not row.ok
+    assert "step by step" in row.detail
+
+
 def test_models_that_stand_in_are_named_and_not_asked() -> None:
     with served(text("ok")) as server:
         others = ["second", {"name": "third", "base_url": "https://api.mistral.ai/v1"}]

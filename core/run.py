@@ -43,7 +43,7 @@ EXIT_INTERRUPTED = 130
 NO_MODEL = ErrorInfo(
     code="no_model",
     message="No model is configured.",
-    hint="Set OPENAI_API_KEY and HANDRAIL_MODEL, or OPENAI_BASE_URL for a local server.",
+    hint="Set HANDRAIL_MODEL or give --model; for a server of your own also OPENAI_BASE_URL or --base-url.",
 )
 
 ExplainDefect = Callable[[Exception], ErrorInfo]

@@ -135,7 +135,7 @@ class TextReport:
         if isinstance(event, LoopNoticed):
             return f"step {record.step}  {event.line}"
         if isinstance(event, NoticeRaised):
-            return f"{event.level}  {event.text} {event.hint}"
+            return f"{event.level}  {event.text} {event.hint}".rstrip()
         return model_line(record) or surroundings_line(record)
 
     def _end(self, event: RunEnded) -> None:
@@ -149,9 +149,8 @@ class TextReport:
             say(error_line(event.error))
         cost = "unknown" if event.cost_usd is None else f"${event.cost_usd:.2f}"
         tokens = event.usage.input_tokens + event.usage.output_tokens
-        say(
-            f"{event.reason}  {event.steps} steps, {tokens:,} tokens, cost {cost}, {event.duration_s:.1f} s"
-        )
+        steps = f"{event.steps} step{'' if event.steps == 1 else 's'}"
+        say(f"{event.reason}  {steps}, {tokens:,} tokens, cost {cost}, {event.duration_s:.1f} s")
 
 
 def error_line(error: ErrorInfo) -> str:

@@ -78,7 +78,8 @@ def head_text(request: NextRequest, memory: MemoryView, model: str) -> str:
     if memory.last_summary:
         parts.append(safe_text(memory.last_summary, single_line=True))
     if memory.edits:
-        parts.append(f"{memory.edits} edits, last: {safe_text(memory.last_edit, single_line=True)}")
+        edits = f"{memory.edits} edit{'' if memory.edits == 1 else 's'}"
+        parts.append(f"{edits}, last: {safe_text(memory.last_edit, single_line=True)}")
     return "  ·  ".join(parts)
 
 

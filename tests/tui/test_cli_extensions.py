@@ -12,7 +12,7 @@ from core.profile import load_profile, profile_names
 from core.stored_results import StoredResults
 from tests.support.app import WIDE, FakeSession, eventually, make_app, ready
 from tui.__main__ import run_command
-from tui.health_extensions import own_tools
+from tui.health_extensions import own_files, own_tools
 from tui.toolbox import packed_toolbox
 from tui.wiring import offered_tools
 
@@ -74,6 +74,26 @@ def test_doctor_has_a_row_for_each_own_tool_and_each_broken_one(home: Path) -> N
     assert [(row.ok, row.needed) for row in rows] == [(True, False), (False, False)]
     assert rows[0].detail == "up from up.py"
     assert "bad.py, line 1: SyntaxError" in rows[1].detail
+
+
+def test_doctor_has_a_row_for_each_file_of_ones_own_that_is_wrong(home: Path) -> None:
+    config = home / "config"
+    assert [row.ok for row in own_files("general")] == [True]
+    put(config / "policy.toml", 'version = 1\n[[rule]]\nid = "a"\ntool = "x"\ndecision = "alow"\n')
+    put(config / "profiles" / "bad.toml", 'title = "x"\nprompt = "none.md"\n')
+    put(config / "providers" / "corp.toml", 'label = "x"\n[flags]\nvisions = true\n')
+    rows = own_files("reserch")
+    assert [(row.name, row.needed) for row in rows] == [
+        ("policy", False),
+        ("profile", False),
+        ("profile", True),
+        ("provider", True),
+    ]
+    told = [row.detail + row.hint for row in rows]
+    assert "line 5" in told[0]
+    assert "bad.toml line 2" in told[1]
+    assert "Did you mean research?" in told[2]
+    assert "Did you mean flags.vision?" in told[3]
 
 
 def test_an_own_tool_is_asked_for_until_a_rule_says_otherwise(

@@ -13,7 +13,7 @@ from tui.arguments import OneLineParser, common_overrides
 from tui.console import print_object, say, tell
 from tui.exits import ANSWERED, GAVE_UP
 from tui.health import Check, HealthRow, Patience, run_checks
-from tui.health_extensions import OWN, own_tools
+from tui.health_extensions import FILES, OWN, own_files, own_tools
 from tui.health_machine import chromium, installation, terminal, workspace
 from tui.health_model import MODEL, PATIENCE_S, forget_learned, model_rows
 from tui.health_sandbox import ENGINE, sandbox_rows
@@ -83,6 +83,7 @@ def _checks(configuration: Configuration, folder: Path) -> dict[str, Check]:
         ENGINE: lambda: sandbox_rows(settings.sandbox),
         "terminal": terminal,
         OWN: own_tools,
+        FILES: lambda: own_files(settings.profile),
     }
 
 

@@ -205,6 +205,12 @@ class HandrailApp(AppKeys, App[None]):
         else:
             self.main.show_findings(findings)
 
+    @on(FirstPane.Written)
+    def write_on(self, message: FirstPane.Written) -> None:
+        """Put what was typed on the first screen where it belongs, and let the rest follow it."""
+        self.main.set_focus(self.main.composer)
+        self.main.composer.write(message.text)
+
     @on(FirstPane.TourChosen)
     @work(group="session", exit_on_error=False)
     async def start_tour(self, message: FirstPane.TourChosen) -> None:

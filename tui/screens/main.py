@@ -178,12 +178,6 @@ class MainScreen(Screen[None]):
         if not findings.has_model and self.composer.is_empty and not self.has_class("-talking"):
             self.first.focus()
 
-    @on(FirstPane.Written)
-    def write_on(self, message: FirstPane.Written) -> None:
-        """Put what was typed on the first screen where it belongs, and let the rest follow it."""
-        self.set_focus(self.composer)
-        self.composer.write(message.text)
-
     @on(FullTextAsked)
     def show_full_text(self, message: FullTextAsked) -> None:
         """Show a text over the whole screen."""

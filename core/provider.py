@@ -3,14 +3,15 @@
 The person's own files, in the folder `providers` beside their settings, come before the built-in ones.
 """
 
+import difflib
 import fnmatch
 import functools
 import ipaddress
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 from core.config_layers import config_dir
@@ -143,8 +144,11 @@ def named_provider(name: str) -> Provider:
     found = known.get(name)
     found = found or next((one for one in known.values() if name in one.aliases), None)
     if found is None:
+        near = difflib.get_close_matches(name.casefold(), known, n=1)
+        guess = f"Did you mean {near[0]}? " if near else ""
         raise ConfigError(
-            f"There is no provider {name!r}.", hint=f"Providers: {', '.join(sorted(known))}."
+            f"There is no provider {name!r} (model.provider).",
+            hint=f"{guess}Providers: {', '.join(sorted(known))}.",
         )
     return found
 
@@ -215,16 +219,25 @@ def with_learned(flags: ProviderFlags, learned: Mapping[str, str]) -> ProviderFl
         flags: As the provider's file says.
         learned: Values by flag, as text: true, false, or the value itself.
     """
-    known = {item.name for item in fields(ProviderFlags)} - {"omit"}
-    changes: dict[str, Any] = {
-        name: {"true": True, "false": False}.get(value, value)
-        for name, value in learned.items()
-        if name in known
-    }
+    values = ((name, {"true": True, "false": False}.get(value, value)) for name, value in learned.items())
+    changes = {name: value for name, value in values if _is_value_of(name, value)}
     extra = tuple(name.removeprefix("omit.") for name in learned if name.startswith("omit."))
     if not changes and not extra:
         return flags
     return replace(flags, **changes, omit=(*flags.omit, *extra))
+
+
+def _is_value_of(flag: str, value: object) -> bool:
+    """Return whether a flag may have this value; False for unknown flags and for `omit`."""
+    kind = _flag_kinds().get(flag)
+    choices = get_args(kind) or (kind,)
+    return value in choices or type(value) in choices
+
+
+@functools.cache
+def _flag_kinds() -> Mapping[str, Any]:
+    hints = get_type_hints(ProviderFlags)
+    return {name: kind for name, kind in hints.items() if name != "omit"}
 
 
 def all_providers() -> Mapping[str, Provider]:

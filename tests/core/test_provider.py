@@ -133,6 +133,15 @@ def test_options_are_filled_in_from_the_address() -> None:
     assert "sk-x" not in repr(cloud)
 
 
+def test_a_name_typed_wrongly_is_answered_with_the_nearest_one_and_the_setting_it_stands_in() -> (
+    None
+):
+    with pytest.raises(ConfigError) as caught:
+        named_provider("opnai")
+    assert "model.provider" in caught.value.message
+    assert caught.value.hint.startswith("Did you mean openai? ")
+
+
 def test_every_flag_is_documented_where_it_stands() -> None:
     names = {item.name for item in fields(ProviderFlags)}
     assert {"text_tool_calls", "tool_id", "echo_reasoning", "developer_role"} <= names

@@ -48,8 +48,9 @@ def value_lines(name: str, value: JsonValue, *, fold: bool = False) -> list[Line
     """Return an argument as `name = value`, or as a heading with the lines of its text under it."""
     shown_name = safe_text(name, single_line=True)
     if isinstance(value, str) and "\n" in value:
-        count = value.count("\n") + 1
-        return [Line(f"{shown_name} = ({count} lines)", QUIET), *text_lines(value, fold=fold)]
+        count = value.count("\n") + (not value.endswith("\n"))
+        lines = f"{count} line{'' if count == 1 else 's'}"
+        return [Line(f"{shown_name} = ({lines})", QUIET), *text_lines(value, fold=fold)]
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=list)
     return text_lines(f"{shown_name} = {text}", fold=fold)
 

@@ -6,8 +6,10 @@ from textual.widgets import Input, Static, TextArea
 from tests.support.approval_dialog import shown
 from tests.support.dialog_host import settled
 from tests.support.prompts import DELETION, EDIT, of_risk
+from tui.screens.approval_text import body_lines
 from tui.screens.edit_arguments import EditArgumentsScreen
 from tui.screens.text_view import TextViewScreen
+from tui.widgets.key_hints import KeyHints
 
 
 async def test_denying_tells_the_typed_reason():
@@ -31,6 +33,15 @@ async def test_escape_in_the_reason_goes_back_and_keeps_the_dialog():
         assert s.app.screen is s.dialog
         await s.hand.press("y")
         assert s.resolution == "approved"
+
+
+async def test_what_is_about_no_call_is_not_said_to_run_once():
+    about_a_folder = replace(DELETION, call_id="", arguments={"AGENTS.md": "one\ntwo\n"}, diff="")
+    for prompt, word in ((DELETION, "once"), (about_a_folder, "yes")):
+        async with shown(prompt) as s:
+            assert f"y {word}" in s.dialog.query_one(KeyHints).render().plain
+    told = [line.text for line in body_lines(about_a_folder, edited=None, with_reasons=False)]
+    assert "AGENTS.md = (2 lines)" in told
 
 
 async def test_deny_and_pause_is_one_key():

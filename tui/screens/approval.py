@@ -5,6 +5,7 @@ no click and no paste approves anything.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import getters, on
@@ -32,7 +33,7 @@ from tui.widgets.text_lines import TextBlock
 if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from textual.binding import Binding, BindingType
 
     from tui.session_port import SessionLike
     from tui.widgets.folded_text import Line
@@ -204,7 +205,8 @@ class ApprovalScreen(ArmedScreen):
             "leave('next')": self.context.is_alone,
         }
         useless = [action for action, is_hidden in hidden.items() if is_hidden]
-        self.query_one(KeyHints).show_keys([*APPROVAL_KEYS, *LEAVING_KEYS], hidden=useless)
+        keys = APPROVAL_KEYS if prompt.call_id else [_for_good(key) for key in APPROVAL_KEYS]
+        self.query_one(KeyHints).show_keys([*keys, *LEAVING_KEYS], hidden=useless)
         self.arming.content_changed(self.now())
         self.call_after_refresh(self.note_painted)
 
@@ -266,3 +268,8 @@ class ApprovalScreen(ArmedScreen):
         self._edited = arguments
         self.arm_anew(Demands())
         self._show_call()
+
+
+def _for_good(key: "Binding") -> "Binding":
+    """Return a key of a decision that is about no call, so that nothing runs once."""
+    return replace(key, description="yes") if key.action == "approve" else key

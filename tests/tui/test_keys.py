@@ -78,3 +78,10 @@ def test_the_key_line_shows_whole_keys_as_far_as_they_fit() -> None:
     assert key_content(keys, 200).plain.startswith("F1 Help  Ctrl+P Palette")
     assert key_content(keys, 12).plain == "F1 Help"
     assert key_content(keys, 3).plain == ""
+
+
+def test_the_key_that_lists_all_others_stays_on_a_narrow_screen() -> None:
+    keys = [("Enter", "Send"), ("F2", "Steps"), ("F1", "Help"), ("F8", "Pause")]
+    assert key_content(keys, 60).plain == "Enter Send  F2 Steps  F1 Help  F8 Pause"
+    assert key_content(keys, 30).plain == "Enter Send  F2 Steps  F1 Help"
+    assert key_content(keys, 20).plain == "Enter Send  F1 Help"

@@ -1,6 +1,6 @@
 """The last line: the keys that work where the focus is, made from the bindings themselves."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.content import Content
 from textual.widget import Widget
@@ -8,10 +8,15 @@ from textual.widget import Widget
 from tui.keys import key_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from textual.binding import Binding
     from textual.screen import Screen
+
+
+HELP: Final = "Help"
+"""What the key does without which no other one can be found."""
+GAP_CELLS: Final = 2
 
 
 class KeyLine(Widget):
@@ -59,12 +64,22 @@ def shown_keys(bindings: "Iterable[Binding]") -> tuple[tuple[str, str], ...]:
 
 
 def key_content(keys: "Iterable[tuple[str, str]]", width_cells: int) -> Content:
-    """Return "Enter Send  F1 Help …" as far as it fits whole."""
-    line = Content("")
-    for key, does in keys:
-        piece = Content.assemble((key, "bold $footer-key-foreground"), f" {does}")
-        gap = 2 if line else 0
-        if line.cell_length + gap + piece.cell_length > width_cells:
+    """Return "Enter Send  F1 Help …" as far as it fits whole; the key that lists all the others gives way last."""
+    pieces = {
+        does: Content.assemble((key, "bold $footer-key-foreground"), f" {does}")
+        for key, does in keys
+    }
+    kept = pieces.pop(HELP, None) if _width(pieces.values()) > width_cells else None
+    room = width_cells - (kept.cell_length + GAP_CELLS if kept else 0)
+    shown: list[Content] = []
+    for piece in pieces.values():
+        if _width([*shown, piece]) > room:
             break
-        line = line + Content(" " * gap) + piece
-    return line
+        shown.append(piece)
+    if kept is not None and _width([*shown, kept]) <= width_cells:
+        shown.append(kept)
+    return Content(" " * GAP_CELLS).join(shown)
+
+
+def _width(pieces: "Collection[Content]") -> int:
+    return sum(piece.cell_length for piece in pieces) + GAP_CELLS * max(len(pieces) - 1, 0)

@@ -5,6 +5,7 @@ Nothing of the workspace is ever loaded. A tool that cannot be loaded, or that r
 
 import asyncio
 import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import inspect
@@ -14,12 +15,12 @@ import stat
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from core.errors import ConfigError, HandrailError, ToolFailedError
 from core.messages import ToolResult
@@ -91,7 +92,7 @@ class OwnTool:
         """Return why it cannot be offered now, "" when it can."""
         try:
             return str(self._inner.unavailable())
-        except Exception as error:  # noqa: BLE001 - own-tool call: foreign code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - own-tool call: foreign code
             return self._told(error)
 
     async def facts(self, arguments: BaseModel) -> CallFacts:
@@ -119,18 +120,47 @@ class OwnTool:
             raise ToolFailedError(self._told(error)) from error
         except HandrailError:
             raise
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except GeneratorExit:  # this call itself is thrown away
+            raise
+        except BaseException as error:
             raise ToolFailedError(self._told(error)) from error
         if not isinstance(value, kind):
             raise ToolFailedError(
                 f"{self.name} gave back a {type(value).__name__}, not a {kind.__name__}."
             )
-        return value
+        return self._checked(value, kind)
+
+    def _checked(self, value: KindT, kind: type[KindT]) -> KindT:
+        """Return what it gave back with every field of its type: what is not cannot be read again from the journal.
+
+        Raises:
+            ToolFailedError: A field cannot be what it is.
+        """
+        given = {item.name: _whole(getattr(value, item.name)) for item in fields(value)}
+        try:
+            checked: KindT = _forms()[kind].validate_python(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ToolFailedError(
+                f"{self.name} gave back a {kind.__name__} whose {where} is wrong: {first['msg']}."
+            ) from error
+        return checked
 
     def _told(self, error: BaseException) -> str:
         line = _line_in(error, self.source) or _line_in(error.__cause__, self.source)
         where = f" ({Path(self.source).name}, line {line})" if line else ""
         return f"{self.name} failed: {described(error)}{where}"
+
+
+@functools.cache
+def _forms() -> dict[type, TypeAdapter[Any]]:
+    return {CallFacts: TypeAdapter(CallFacts), ToolResult: TypeAdapter(ToolResult)}
+
+
+def _whole(value: object) -> object:
+    """Return a text without half characters, which no file can hold; anything else as it is."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def load_own_tools(folder: Path, taken: Collection[str]) -> OwnTools:
@@ -170,7 +200,9 @@ class _Loading:
         """Take what a file offers."""
         try:
             module = _executed(path)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - own-tool load: foreign code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - own-tool load: foreign code
             self._refuse(str(path), error, _line_of(error, path))
             return
         offered = _offered(module)
@@ -184,7 +216,9 @@ class _Loading:
         source = f"entry point {point.name} ({point.value})"
         try:
             item = point.load()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - own-tool load: foreign code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - own-tool load: foreign code
             self._refuse(source, error)
             return
         self._take(item, source)
@@ -194,7 +228,7 @@ class _Loading:
             tool = OwnTool(_as_tool(item), source)
             if tool.name in self._taken:
                 raise ConfigError(f"the name {tool.name} is in use; give it another one")
-        except Exception as error:  # noqa: BLE001 - own-tool load: foreign code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - own-tool load: foreign code
             name = getattr(item, "__name__", type(item).__name__)
             self._refuse(source, ConfigError(f"{name}: {described(error)}"), line)
             return

@@ -273,3 +273,49 @@ def test_an_installed_package_may_offer_a_tool(
     found = load_own_tools(tmp_path / "tools", ())
     assert [tool.name for tool in found.tools] == ["count_words"]
     assert "entry point gone (acme_tools:gone)" in found.problems[0].line()
+
+
+ODD = """
+class Odd(BaseException):
+    pass
+
+async def breaks_out(x: str) -> str:
+    '''Raises what is no Exception.'''
+    raise Odd("out")
+"""
+
+
+async def test_what_is_no_exception_costs_only_the_call_too(tmp_path: Path) -> None:
+    assert "Odd: out" in await failure(only(loaded(tmp_path, odd=ODD)), x="")
+
+
+@pytest.mark.parametrize("raised", ["GeneratorExit", "type('Odd', (BaseException,), {})('x')"])
+def test_a_file_that_raises_what_is_no_exception_costs_only_itself(
+    tmp_path: Path, raised: str
+) -> None:
+    found = loaded(tmp_path, bad=f"raise {raised}\n", count=COUNT)
+    assert [tool.name for tool in found.tools] == ["count_words"]
+    assert len(found.problems) == 1
+
+
+@pytest.mark.parametrize(
+    "given", ["output=5", "output='x', outcome='fine'", "files='a.txt'", "images=('p.png',)"]
+)
+async def test_a_result_that_the_journal_could_not_read_again_is_no_result(
+    tmp_path: Path, given: str
+) -> None:
+    source = (
+        "from core.messages import ToolResult\n"
+        f"def odd(x: str):\n    '''Odd.'''\n    return ToolResult({given})\n"
+    )
+    key = given.split(", ")[-1].partition("=")[0]
+    told = await failure(only(loaded(tmp_path, odd=source)), x="")
+    assert f"a ToolResult whose {key}" in told
+
+
+async def test_half_characters_in_a_result_are_replaced(tmp_path: Path) -> None:
+    source = (
+        "from core.messages import ToolResult\n"
+        "def odd(x: str):\n    '''Odd.'''\n    return ToolResult(output='a\\ud800')\n"
+    )
+    assert (await result(only(loaded(tmp_path, odd=source)), x="")).output == "a?"

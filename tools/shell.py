@@ -47,7 +47,7 @@ class Shell(TypedTool[ShellArguments]):
     forms = (
         ToolForm(
             name="shell",
-            description="run a bash command in the workspace and get its output. For tables: awk.",
+            description="run a bash command in the workspace and get its output.",
             fields={"command": "command"},
         ),
     )

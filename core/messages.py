@@ -200,6 +200,8 @@ class ToolForm:
     """Of no use before a web address is known."""
     after: str = ""
     """Of no use before the form of this name was used, "" where that does not matter."""
+    looks: bool = False
+    """It only looks and makes nothing."""
     changes: str = ""
     """The argument that names the file it changes, "" where it changes none."""
     ends: bool = False
@@ -219,6 +221,16 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """How things stand now, for a model that works step by step."""
+
+    text: str
+    """What it is told."""
+    missing: tuple[str, ...] = ()
+    """Workspace paths the task names that are not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request to a model, free of any wire form."""
 
@@ -226,7 +238,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
-    situation: str = ""
-    """How things stand now, for a model that works step by step; "" where it is not told."""
+    situation: Situation | None = None
+    """Told to a model that works step by step."""
     plain_tokens: int = 0
     """Our estimate of all of it before the model's factor, 0 where nobody has counted."""

@@ -150,7 +150,7 @@ class Run:
                 relevance=RelevanceFilter(
                     self._side(model), parts.memory, parts.relevance_threshold
                 ),
-                situation=parts.report.text,
+                situation=parts.report.situation,
             )
         )
         dispatching = DispatchParts(

@@ -286,7 +286,7 @@ class Session:
             self.memory,
             specs(self._offered()),
             limit_tokens=limit,
-            situation=self._report.text() if works_by_steps(model) else "",
+            situation=self._report.situation() if works_by_steps(model) else None,
         )
         return NextRequest(
             rows=self._context.rows(plan, self.memory),

@@ -18,7 +18,7 @@ from core.events import ContextBuilt, ErrorInfo, ModelReplied, ModelRetried
 from core.fallback import fall_back
 from core.memory import Memory
 from core.memory_events import CompactionReason
-from core.messages import ModelReply, ToolSpec, Usage
+from core.messages import ModelReply, Situation, ToolSpec, Usage
 from core.ports import Clock, EventSink, Model
 from core.step_mode import change_to_steps, prove_tools, works_by_steps
 
@@ -48,7 +48,7 @@ class ThinkerParts:
     """Makes room by summaries."""
     relevance: RelevanceFilter
     """Has old units scored where the profile wants it."""
-    situation: Callable[[], str]
+    situation: Callable[[], Situation]
     """Says how things stand, to a model that works step by step."""
 
 
@@ -93,7 +93,7 @@ class Thinker:
     def _plan(self, tools: tuple[ToolSpec, ...], nudge: str) -> Plan:
         parts = self._parts
         limit_tokens = parts.context.limit(parts.model.window)
-        situation = parts.situation() if tools and works_by_steps(parts.model) else ""
+        situation = parts.situation() if tools and works_by_steps(parts.model) else None
         return parts.context.build(
             parts.memory, tools, limit_tokens=limit_tokens, nudge=nudge, situation=situation
         )

@@ -8,6 +8,7 @@ from core.changes import Look, look
 from core.claims import files_named
 from core.errors import WorkspaceError
 from core.events import RunStarted, ToolEnded
+from core.messages import Situation
 from core.record import Record
 from core.workspace import relative_path
 
@@ -46,6 +47,11 @@ class WorkspaceReport:
             if shown:
                 parts.append(shown)
         return "\n\n".join(parts)
+
+    def situation(self) -> Situation:
+        """Return how things stand."""
+        task, _ = self._run()
+        return Situation(text=self.text(), missing=tuple(self.missing(task)))
 
     def begin(self, before: Look) -> None:
         """Note what was there when the run began; what is other since then is told."""

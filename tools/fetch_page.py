@@ -70,6 +70,7 @@ class FetchPage(TypedTool[FetchPageArguments]):
             description="read a web page.",
             fields={"urls": "urls"},
             needs_address=True,
+            looks=True,
         ),
     )
     example: ClassVar[JsonObject] = {"urls": ["https://example.org"], "goal": "opening hours"}

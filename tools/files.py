@@ -44,7 +44,9 @@ class ReadFile(TypedTool[ReadFileArguments]):
     description = "Read a text file of the workspace, or lines of it; also pages through a long result by its handle."
     arguments = ReadFileArguments
     reads_only = True
-    forms = (ToolForm(name="read_file", description="read a file.", fields={"path": "path"}),)
+    forms = (
+        ToolForm(name="read_file", description="read a file.", fields={"path": "path"}, looks=True),
+    )
     example: ClassVar[JsonObject] = {"path": "src/main.py", "offset": 1, "limit": 200}
 
     def __init__(self, files: Files, workspace: Path, results: StoredResults) -> None:

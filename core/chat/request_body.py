@@ -81,7 +81,8 @@ class BodyBuilder:
     ) -> BuiltBody:
         """Return the body for a model that works step by step."""
         forms = StepForms(request.tools)
-        withheld = withheld_forms(request.messages, forms)
+        missing = request.situation.missing if request.situation else ()
+        withheld = withheld_forms(request.messages, forms, missing)
         sent = stepped(request, forms, useless_forms(request.messages, forms), withheld)
         names = ToolNames(request.tools)
         body = self._begun(sent, names, flags)

@@ -23,11 +23,14 @@ def useless_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[st
     return _names(forms, lambda one: one.form.needs_address)
 
 
-def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[str]:
+def withheld_forms(
+    messages: Sequence[Message], forms: StepForms, missing: Sequence[str] = ()
+) -> frozenset[str]:
     """Return the names of forms that may not be chosen in the next reply; at least one is always left.
 
     - What needs another form to be used first, as a click needs a page.
     - A call that was made before and went well, made again: nothing is left but to end.
+    - The same while a file the task names is missing: nothing is left but what can make it.
     - The same where it failed: that form is taken away.
     - An end that was refused because something must be done first: the end.
     - Two changes of one file in a row: a look must come before the next.
@@ -36,21 +39,21 @@ def withheld_forms(messages: Sequence[Message], forms: StepForms) -> frozenset[s
     early = _names(forms, lambda one: bool(one.form.after) and one.form.after not in used)
     done = calls_since_asked(messages)[-REPEATS_SEEN:]
     withheld = useless_forms(messages, forms) | early
-    withheld |= _after(done, forms) if done else frozenset()
+    withheld |= _after(done, forms, making=bool(missing)) if done else frozenset()
     return withheld if len(withheld) < len(forms.offered) else frozenset()
 
 
-def _after(done: Sequence[DoneCall], forms: StepForms) -> frozenset[str]:
+def _after(done: Sequence[DoneCall], forms: StepForms, *, making: bool) -> frozenset[str]:
     last = done[-1]
     name, _ = forms.shown(last.call)
     form = forms.offered.get(name)
     if form is not None and form.form.ends:
-        must_act = last.outcome == "denied"
-        return _names(forms, lambda one: one.form.ends) if must_act else frozenset()
+        if last.outcome != "denied":
+            return frozenset()
+        return _names(forms, lambda one: one.form.ends or (making and one.form.looks))
     changes = form is not None and bool(form.form.changes)
     if sum(one.same_as(last) or (changes and one.same_call(last)) for one in done) > 1:
-        ended = last.outcome == "ok"
-        return _names(forms, lambda one: not one.form.ends) if ended else frozenset((name,))
+        return _after_repetition(last, name, forms, making=making)
     if (
         len(done) > 1
         and _file_of(last, forms)
@@ -58,6 +61,16 @@ def _after(done: Sequence[DoneCall], forms: StepForms) -> frozenset[str]:
     ):
         return _names(forms, lambda one: bool(one.form.changes))
     return frozenset()
+
+
+def _after_repetition(
+    last: DoneCall, name: str, forms: StepForms, *, making: bool
+) -> frozenset[str]:
+    if last.outcome != "ok":
+        return frozenset((name,))
+    if making:
+        return _names(forms, lambda one: one.form.ends or one.form.looks) | {name}
+    return _names(forms, lambda one: not one.form.ends)
 
 
 def _file_of(done: DoneCall, forms: StepForms) -> object:

@@ -28,6 +28,7 @@ AGAIN = "the same call again, with the same result"
 ASK = "Reply with the next step."
 ASK_OR_END = "If the results above answer the task, finish with that answer. If not, reply with the next step."
 ASK_OTHER = "The last step did not work: do not repeat it. Reply with another step."
+ASK_MAKE = "Make {names} now: what you need for that stands above."
 ASK_END = (
     "The newest result, once more:\n{result}\n\nEnd now: the answer to the task, from the results."
 )
@@ -111,13 +112,17 @@ def stepped(
     messages = list(_folded(request.messages, forms))
     if messages and isinstance(asked := messages[-1], UserMessage):
         done = calls_since_asked(request.messages)
-        ending = all(one.form.ends or name in withheld for name, one in forms.offered.items())
+        left = [one.form for name, one in forms.offered.items() if name not in withheld]
+        missing = request.situation.missing if request.situation else ()
+        making = bool(missing) and not any(form.ends or form.looks for form in left)
         parts = (
             asked.text,
             "" if done else NOTHING_DONE,
-            request.situation,
+            request.situation.text if request.situation else "",
             _task_again(request.messages) if done else "",
-            _question(done, forms, ending=ending),
+            ASK_MAKE.format(names=", ".join(missing))
+            if making
+            else _question(done, forms, ending=all(form.ends for form in left)),
         )
         messages[-1] = replace(asked, text="\n\n".join(filter(None, parts)))
     system = f"{request.system}\n\n{forms.guide(hidden)}"

@@ -15,6 +15,8 @@ from core.chat.json_shape import items_of, mapping_of, text_of
 from core.messages import JsonValue, ToolCall, ToolForm, ToolSpec
 
 THOUGHT, CALL, NAME, ARGUMENTS = "thought", "call", "name", "arguments"
+NO_CALL = "(none)"
+"""Name of the call of a step that has none: it is told that there is no such tool."""
 MAX_THOUGHT_CHARS = 160
 """A small model that may think for long does not come to the call."""
 _GUIDE = """# Replies
@@ -98,8 +100,9 @@ class StepForms:
         step = read.objects[0]
         call = mapping_of(step.get(CALL)) or mapping_of(step)
         name = text_of(call.get(NAME))
-        if not name:
+        if not name and not {THOUGHT, CALL} & step.keys():
             return None
+        name = name or NO_CALL
         arguments = mapping_of(call.get(ARGUMENTS))
         return Step(text_of(step.get(THOUGHT)), self._raw(name, arguments, repaired=read.repaired))
 

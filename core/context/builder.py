@@ -19,7 +19,7 @@ from core.context.relevance import RelevanceOrder
 from core.context.rows import MemoryRow, rows_of
 from core.context.tool_pick import ToolPick, pick_tools
 from core.memory import Memory
-from core.messages import Message, ModelRequest, ToolSpec, Usage, UserMessage
+from core.messages import Message, ModelRequest, Situation, ToolSpec, Usage, UserMessage
 from core.tokens import MESSAGE_TOKENS, TokenCounter
 from core.unit import Unit
 
@@ -106,7 +106,7 @@ class ContextBuilder:
         *,
         limit_tokens: int = 0,
         nudge: str = "",
-        situation: str = "",
+        situation: Situation | None = None,
     ) -> Plan:
         """Choose what is sent.
 
@@ -115,7 +115,7 @@ class ContextBuilder:
             tools: Those that can be offered; none for a last request.
             limit_tokens: The request should not be larger; 0 means no limit.
             nudge: A message of the program for this request only, "" for none.
-            situation: How things stand, for a model that works step by step; "" for others.
+            situation: How things stand, for a model that works step by step; None for others.
         """
         query = self._order.query(memory) if self._settings.max_tools else frozenset()
         plan = self._planned(
@@ -150,15 +150,16 @@ class ContextBuilder:
         return rows_of(plan, memory, self._counter.scaled)
 
     def _planned(
-        self, memory: Memory, pick: ToolPick, nudge: UserMessage | None, situation: str
+        self, memory: Memory, pick: ToolPick, nudge: UserMessage | None, situation: Situation | None
     ) -> Plan:
         """Plan to send all of memory."""
-        system = (situation and self._settings.brief_system) or self._settings.system
+        brief = self._settings.brief_system if situation else ""
+        system = brief or self._settings.system
         system_tokens = self._counter.plain_text(system) + MESSAGE_TOKENS
-        situation_tokens = self._counter.plain_text(situation)
+        situation_tokens = self._counter.plain_text(situation.text if situation else "")
         whole = self._whole(memory)
         nudge_tokens = self._counter.plain_message(nudge) if nudge else 0
-        tools_tokens = self._tools_tokens(pick, stepwise=bool(situation))
+        tools_tokens = self._tools_tokens(pick, stepwise=situation is not None)
         opening_tokens = _opening_tokens(whole.messages, self._counter)
         plain = system_tokens + tools_tokens + opening_tokens + whole.plain_tokens
         measured = self._still_measured(memory, pick)

@@ -97,10 +97,10 @@ def rows_of(plan: Plan, memory: Memory, scaled: Callable[[float], int]) -> tuple
         is_sent = choice.state in SENT_STATES
         taken = share.take(choice.plain_tokens) if is_sent else (scaled(choice.plain_tokens), False)
         rows.append(_unit_row(choice, memory, taken))
-    if plan.situation_tokens:
+    if plan.request.situation is not None:
         taken = share.take(plan.situation_tokens)
         why = "how things stand, looked at anew for each request"
-        rows.append(_fixed_row("now", taken, plan.request.situation, why))
+        rows.append(_fixed_row("now", taken, plan.request.situation.text, why))
     return tuple(rows)
 
 

@@ -7,6 +7,7 @@ from core.chat.step_report import (
     AGAIN,
     ASK,
     ASK_END,
+    ASK_MAKE,
     ASK_OR_END,
     ASK_OTHER,
     DONE,
@@ -19,6 +20,7 @@ from core.messages import (
     AssistantMessage,
     Image,
     ModelRequest,
+    Situation,
     ToolForm,
     ToolMessage,
     ToolSpec,
@@ -48,7 +50,10 @@ BROWSING = StepForms(
 
 def _sent(talk: Talk, situation: str = "") -> ModelRequest:
     request = ModelRequest(
-        system="Be brief.", messages=tuple(talk.messages), tools=TOOLS, situation=situation
+        system="Be brief.",
+        messages=tuple(talk.messages),
+        tools=TOOLS,
+        situation=Situation(text=situation) if situation else None,
     )
     return stepped(request, FORMS)
 
@@ -209,6 +214,29 @@ def test_a_repetition_counts_with_another_call_in_between() -> None:
     talk = Talk("http://a").did("shell", {"command": "ls"}, "a")
     talk.did("shell", {"command": "pwd"}, "w").did("shell", {"command": "ls"}, "a")
     assert withheld_forms(talk.messages, FORMS) == set(FORMS.offered) - {"finish"}
+
+
+def test_while_a_file_is_missing_a_repetition_leaves_what_can_make_it() -> None:
+    talk = Talk("http://a").did("fetch_page", {"urls": ["a"]}, "page")
+    talk.did("fetch_page", {"urls": ["a"]}, "page")
+    left = set(FORMS.offered) - withheld_forms(talk.messages, FORMS, ["out.txt"])
+    assert left == {"shell", "write_file", "replace_text"}
+    talk.did("finish", {"answer": "x"}, "Not ended: ...", "denied")
+    left = set(FORMS.offered) - withheld_forms(talk.messages, FORMS, ["out.txt"])
+    assert left == {"shell", "write_file", "replace_text"}
+
+
+def test_what_is_missing_is_asked_for_by_name() -> None:
+    talk = Talk("http://a").did("fetch_page", {"urls": ["a"]}, "page")
+    request = ModelRequest(
+        system="S",
+        messages=tuple(talk.messages),
+        tools=TOOLS,
+        situation=Situation(text="# Now", missing=("out.txt",)),
+    )
+    (message,) = stepped(request, FORMS, withheld={"finish", "fetch_page"}).messages
+    assert isinstance(message, UserMessage)
+    assert message.text.endswith(ASK_MAKE.format(names="out.txt"))
 
 
 def test_a_call_of_an_earlier_request_is_no_repetition() -> None:

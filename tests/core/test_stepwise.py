@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.chat.stepwise import StepForms, forms_of
+from core.chat.stepwise import NO_CALL, StepForms, forms_of
 from core.messages import ToolCall
 from tests.support.step_talk import EDIT, FETCH, FINISH, SHELL, TOOLS, step
 
@@ -98,7 +98,7 @@ def test_a_call_of_a_tool_that_is_not_offered_is_shown_with_its_own_name() -> No
         "",
         "All is done.",
         "[]",
-        '{"thought": "no call"}',
+        '{"answer": "no step"}',
         '{"thought": "cut", "call": {"name": "shell", "arguments": {"command": "ls',
         step("shell", command="ls") + step("shell", command="pwd"),
     ],
@@ -119,6 +119,15 @@ def test_a_step_of_a_server_that_forces_no_form_is_read_all_the_same(reply: str)
     read = FORMS.read(reply)
     assert read is not None
     assert (read.call.name, json.loads(read.call.arguments)) == ("shell", {"command": "ls"})
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"thought": "Bad"}', '{"thought": "x", "call": {}}', '{"call": "shell"}']
+)
+def test_a_step_without_a_call_is_no_answer(reply: str) -> None:
+    read = FORMS.read(reply)
+    assert read is not None
+    assert read.call.name == NO_CALL
 
 
 def test_an_unknown_name_stays_for_the_model_to_be_told() -> None:

@@ -69,6 +69,7 @@ FETCH = ToolSpec(
             description="read a page.",
             fields={"urls": "urls"},
             needs_address=True,
+            looks=True,
         ),
     ),
 )

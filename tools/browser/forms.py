@@ -39,6 +39,7 @@ BROWSER_FORMS = (
         description="read the text of the page that is open.",
         fields={},
         fixed={"action": "read_text"},
+        looks=True,
         needs_address=True,
         after="browser_open",
     ),

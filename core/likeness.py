@@ -11,6 +11,8 @@ MAX_RESULT_CHARS: Final = 4000
 """Results are compared by their beginning."""
 EXACT_ARGUMENTS: Final = frozenset({"old_str", "new_str", "file_text"})
 """Arguments in which a blank or a quotation mark is the point of the call."""
+MAX_PLAIN_CHARS: Final = 20_000
+"""A longer argument counts as it is: a step must not wait for its accidents."""
 SHORT_CHARS: Final = 80
 _HERE: Final = re.compile(r"""(?<![^\s"'=:(])(?:\./)+(?=[^\s/])""")
 _QUOTED_WORD: Final = re.compile(r'"([\w./@:+-]+)"')
@@ -57,7 +59,7 @@ def shown_call(call: ToolCall) -> str:
     """Return a call in short, for people."""
     values = list((call.arguments or {}).values())
     words = " ".join(value if isinstance(value, str) else json.dumps(value) for value in values)
-    return cut(f"{call.name} {' '.join(words.split())}".strip())
+    return cut(f"{call.name} {' '.join(words[:MAX_PLAIN_CHARS].split())}".strip())
 
 
 def cut(text: str) -> str:
@@ -77,6 +79,8 @@ def _normal(value: JsonValue, name: str = "") -> JsonValue:
 
 def _plain(text: str) -> str:
     """Return a text without its accidents; blanks inside a text of several lines, such as code, are none."""
+    if len(text) > MAX_PLAIN_CHARS:
+        return text
     text = text.strip().replace("'", '"')
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]

@@ -29,9 +29,9 @@ class ProfileFile(BaseModel):
 
     title: str
     """One line for the list of profiles."""
-    prompt: str
+    prompt: str = Field(max_length=200)
     """File name of the prompt in `prompts/`."""
-    brief_prompt: str = ""
+    brief_prompt: str = Field(default="", max_length=200)
     """The same for a model that works step by step, which is too small for a long one; "" for the usual prompt."""
     tools: list[str] = Field(default_factory=list)
     """Names of the tools that are offered; empty means all."""

@@ -219,8 +219,10 @@ def with_learned(flags: ProviderFlags, learned: Mapping[str, str]) -> ProviderFl
         flags: As the provider's file says.
         learned: Values by flag, as text: true, false, or the value itself.
     """
-    values = ((name, {"true": True, "false": False}.get(value, value)) for name, value in learned.items())
-    changes = {name: value for name, value in values if _is_value_of(name, value)}
+    values = (
+        (name, {"true": True, "false": False}.get(value, value)) for name, value in learned.items()
+    )
+    changes: dict[str, Any] = {name: value for name, value in values if _is_value_of(name, value)}
     extra = tuple(name.removeprefix("omit.") for name in learned if name.startswith("omit."))
     if not changes and not extra:
         return flags

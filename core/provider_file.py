@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields, make_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from core.config_layers import parse_toml, read_text
 from core.errors import ConfigError
@@ -17,6 +17,8 @@ from core.toml_lines import key_lines, line_of
 
 FOLDER = "providers"
 """Folder of the person's own files, in the folder of the configuration."""
+MAX_WINDOW = 1_000_000_000
+"""Largest context window in tokens that is taken for one."""
 
 
 _CLOSED = {"__pydantic_config__": ConfigDict(extra="forbid")}
@@ -38,7 +40,7 @@ def _file_form() -> type:
         ("start_hint", str, ""),
         ("local", bool, False),
         ("flags", flags, None),
-        ("windows", dict[str, int], None),
+        ("windows", dict[str, Annotated[int, Field(ge=1, le=MAX_WINDOW)]], None),
         ("models", tuple[some, ...], ()),  # type: ignore[valid-type]  # made above
     ]
     return make_dataclass("ProviderFile", [("label", str), *own], namespace=_CLOSED)

@@ -19,6 +19,8 @@ FOLDER_NAME = "spending"
 """Folder of the files, in the state folder."""
 MONTHS_LOOKED_AT = 3
 """Past runs are those of so many newest files."""
+MOST_USD = 1e9
+"""A line that tells of more for one request is damaged."""
 
 
 class Purse(Protocol):
@@ -206,12 +208,12 @@ def _entries(data: bytes) -> Iterator[Entry]:
     for line in data.splitlines():
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not isinstance(value, dict):
             continue
         cost = value.get("cost_usd")
-        is_number = isinstance(cost, int | float) and 0 <= cost < float("inf")
+        is_number = isinstance(cost, int | float) and 0 <= cost <= MOST_USD
         if is_number or cost is None:
             yield Entry(str(value.get("day")), str(value.get("run")), cost)
 

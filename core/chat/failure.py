@@ -10,6 +10,7 @@ from typing import Literal
 from core.chat import words
 from core.chat.asked import AskedFor
 from core.chat.failure_reading import HttpFailure, Said, heard
+from core.chat.json_shape import count_of
 from core.chat.learning import learnable
 from core.chat.retry_after import asked_wait_s
 from core.errors import (
@@ -155,7 +156,7 @@ def told_window(raw: str, asked: AskedFor) -> int:
     )
     numbers = [told.group(1)] if told else []
     numbers += [found.group(1) for pattern in words.WINDOW if (found := pattern.search(raw))]
-    sizes = [int(re.sub(r"[,_]", "", number)) for number in numbers]
+    sizes = [count_of(re.sub(r"[,_]", "", number)) or 0 for number in numbers]
     # A number far below our own estimate is something else, such as the code of the error.
     least = max(LEAST_WINDOW, asked.estimated_tokens // 10)
     return next((size for size in sizes if size >= least), 0)

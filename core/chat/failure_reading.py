@@ -12,7 +12,7 @@ MAX_MESSAGE_CHARS = 150
 """Longest message of a server that is shown."""
 MAX_READ_CHARS = 4000
 """As much of an answer is searched for words."""
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^>]{0,200}>(.{0,400}?)</title>", re.IGNORECASE | re.DOTALL)
 _KEY_LIKE = re.compile(
     r"\b(?:sk|rk|pk|gsk|xai|nvapi|hf|org|proj|ghp)[-_][\w*.-]{2,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+"
     r"|\b[A-Za-z0-9]{32,}\b"

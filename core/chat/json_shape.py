@@ -9,6 +9,9 @@ from core.messages import JsonValue
 MAX_KEPT_DEPTH = 64
 """Deepest nesting of what is kept. The journal's reader and writer give up at some hundred levels."""
 
+MAX_COUNT = 10**12
+"""No count of tokens is larger; what is makes no sense, and may be more than a float can hold."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -38,9 +41,7 @@ def count_of(value: object) -> int | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if not 0 <= value < float("inf"):
-        return None
-    return int(value)
+    return int(value) if 0 <= value <= MAX_COUNT else None
 
 
 def whole_text(text: str) -> str:

@@ -74,7 +74,7 @@ class FileFlagStore:
     def _read(self) -> dict[str, dict[str, str]]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(found, dict):
             return {}

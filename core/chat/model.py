@@ -10,6 +10,7 @@ from core.chat.call_reading import CallIds
 from core.chat.connection import ConnectionFailedError
 from core.chat.failure import Failure
 from core.chat.flag_words import WINDOW
+from core.chat.json_shape import count_of
 from core.chat.learned_flags import FlagStore, MemoryFlagStore
 from core.chat.options import ModelOptions
 from core.chat.request_body import BodyBuilder, BuiltBody
@@ -87,9 +88,7 @@ class ChatModel:
     def window(self) -> int:
         """Context window in tokens, 0 where unknown; what the server told counts when it is less."""
         told = self._learned.get(WINDOW, "")
-        sizes = [
-            size for size in (int(told) if told.isdigit() else 0, self._options.window) if size
-        ]
+        sizes = [size for size in (count_of(told), self._options.window) if size]
         return min(sizes, default=0)
 
     async def warm(self) -> None:

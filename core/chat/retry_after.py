@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 from core.chat.words import WAIT
 
+LONGEST_S = 1e9
+"""A wait that is told to be longer is so long: some thirty years."""
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s?(毫秒|[a-z\u4e00-\u9fff]+)", re.IGNORECASE)
 _UNIT_SECONDS = {
     **{"ms": 0.001, "milli": 0.001, "毫": 0.001},
@@ -37,7 +39,7 @@ def _seconds(value: str) -> float | None:
         seconds = float(value)
     except ValueError:
         return None
-    return seconds if 0 <= seconds < float("inf") else None
+    return min(seconds, LONGEST_S) if 0 <= seconds < float("inf") else None
 
 
 def _until(date: str) -> float | None:
@@ -55,7 +57,8 @@ def _told(text: str) -> float | None:
     if found is None:
         return None
     parts = _PART.findall(found.group(1) or found.group(2))
-    return sum(float(number) * _seconds_of(unit.lower()) for number, unit in parts)
+    seconds = sum(float(number) * _seconds_of(unit.lower()) for number, unit in parts)
+    return min(seconds, LONGEST_S)
 
 
 def _seconds_of(unit: str) -> float:

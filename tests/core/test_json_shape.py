@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.chat.json_shape import MAX_KEPT_DEPTH, kept_value
+from core.chat.json_shape import MAX_KEPT_DEPTH, count_of, kept_value
 from core.event_log import EventLog, SystemClock
 from core.events import ModelReplied
 from core.journal import encode, read_lines
@@ -67,3 +67,8 @@ def test_ordinary_values_are_kept_as_they_are() -> None:
     value = {"a": [1, 2.5, "x", None, True, {"b": []}], "deep": nested(MAX_KEPT_DEPTH - 1)}
     assert kept_value(value) == value
     assert kept_value({"a": {"b": {"c": 1}}}, 2) == {"a": {"b": None}}
+
+
+def test_a_number_that_counts_nothing_is_no_count() -> None:
+    for number in (10**400, 1e308, "1e300", "9" * 4000, 10**13):
+        assert count_of(number) is None

@@ -35,7 +35,7 @@ def test_a_file_is_read_again_and_only_its_owner_may_read_it(tmp_path: Path) -> 
     assert [item.name for item in tmp_path.iterdir()] == ["flags.json"]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"x": 5}', '"text"'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"x": 5}', '"text"', "[" * 100_000])
 def test_a_damaged_file_costs_a_try_and_no_more(tmp_path: Path, content: str) -> None:
     path = tmp_path / "flags.json"
     path.write_text(content, encoding="utf-8")

@@ -88,3 +88,9 @@ def test_replies_differ_by_their_words_alone() -> None:
 def test_a_call_is_shown_on_one_short_line() -> None:
     assert shown_call(call(command="a\nb", n=2)) == "shell a b 2"
     assert len(shown_call(call(command="x" * 500))) == 80
+
+
+def test_a_very_long_argument_is_compared_as_it_is_for_a_step_must_not_wait() -> None:
+    long = "a 'b' " * 20_000
+    assert call_key(call(text=long)) == call_key(call(text=long))
+    assert call_key(call(text=long)) != call_key(call(text=long + " "))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.chat.learned_flags import MemoryFlagStore
 from core.chat.options import model_options
 from core.events import ModelRequested, TextStreamed
 from core.messages import (
@@ -30,7 +31,7 @@ from tests.support.asked_model import (
     reply_of,
 )
 from tests.support.model_server import ModelServer, calls, hang, http_error, raw, text
-from tests.support.model_turns import Pause
+from tests.support.model_turns import DONE, Pause, chunk
 
 
 async def test_a_reply_streams_and_comes_whole() -> None:
@@ -226,3 +227,22 @@ async def test_nothing_of_a_model_stays_open_when_it_is_closed() -> None:
         await model.close()
     gc.collect()
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+async def test_a_server_that_counts_beyond_all_measure_is_not_believed() -> None:
+    counts = {"prompt_tokens": 10**400, "completion_tokens": 10**400}
+    answer = raw(chunk({"content": "Hi"}), chunk(finish="stop"), chunk(usage=counts), DONE)
+    async with ModelServer([answer]) as server:
+        model = made(server.base_url)
+        reply = await reply_of(model)
+        await model.close()
+    assert reply.usage.estimated
+    assert 0 < reply.usage.input_tokens < 10_000
+
+
+async def test_a_window_in_the_store_that_is_no_number_is_none() -> None:
+    store = MemoryFlagStore()
+    options = model_options("m", "http://127.0.0.1:9/v1")
+    for size in ("\u00b2", "9" * 5000, "-5", "x"):
+        store.save(options.base_url, "m", "context_window", size)
+        assert OpenAIModel(options, learned=store).window == 0

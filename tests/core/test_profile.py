@@ -49,6 +49,7 @@ def test_an_unknown_profile_names_the_nearest() -> None:
         ('title = "x"\nprompt = "mine.md"\nmax_steps = 0', "line 3: max_steps: Input should be gr"),
         ('title = "x"\nprompt = "mine.md"\ntools = [\n 3]', "line 3: tools.0: Input should be"),
         ("title = ", "own.toml line 1: Invalid value."),
+        (f'title = "x"\nprompt = "{"a" * 5000}.md"', "own.toml line 2: prompt: String should have"),
         ('title = "x"\nprompt = ""', "own.toml line 2: prompt names ''."),
     ],
 )

@@ -75,6 +75,8 @@ def test_a_file_of_ones_own_replaces_the_built_in_provider_of_its_name() -> None
         ("merge_same_role = true", 'merge_same_role = "yes"', 6, "flags.merge_same_role"),
         ('omit = ["top_p"]', 'tool_id = "short"', 7, "flags.tool_id"),
         ('"big-*" = 64000', '"big-*" = "64k"', 10, "windows.big-*"),
+        ('"big-*" = 64000', '"big-*" = -5', 10, "windows.big-*"),
+        ('"big-*" = 64000', f'"big-*" = {10**30}', 10, "windows.big-*"),
         ("vision = false", "visions = false", 14, "models.0.visions"),
         ('label = "Our gateway"', "", 0, "label is missing"),
         ('key_env = "CORP_KEY"', "key_env = CORP_KEY", 3, "Invalid value"),

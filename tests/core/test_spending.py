@@ -98,6 +98,9 @@ def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
     (path,) = tmp_path.iterdir()
     with path.open("ab") as stream:
         stream.write(b'\xff\xfe{\n[1]\n{"cost_usd": -4}\n{"cost_usd": "x", "day": "2026-11-29"}\n')
+        stream.write(
+            b'{"cost_usd": 1%s, "day": "2026-11-29"}\n' % (b"0" * 400) + b"[" * 100_000 + b"\n"
+        )
     purse.add(0.5)
     assert purse.today_usd() == pytest.approx(0.75)
 

@@ -4,11 +4,13 @@ import pytest
 from textual import events
 
 from core.errors import ConfigError
+from core.events import NoticeRaised
 from tests.support.app import (
     WIDE,
     FakeSession,
     eventually,
     make_app,
+    ready,
     screen_text,
     seen,
 )
@@ -49,6 +51,25 @@ async def test_what_was_found_is_shown_first_with_the_key_for_what_is_missing(
         await pilot.press("k")
         await eventually(pilot, lambda: "gpt-x" in screen_text(app))
         assert pressed == ["k"]
+
+
+async def test_notices_stand_on_the_first_screen_until_something_is_said(
+    session: FakeSession,
+) -> None:
+    async def look() -> Findings:
+        row = Finding(name="Model", state="missing", text="no key", key="k", fix="enter a key")
+        return Findings(rows=(row,), has_model=False)
+
+    app = make_app(session, findings=look)
+    async with app.run_test(size=WIDE) as pilot:
+        await ready(pilot, session)
+        session.feed.say(NoticeRaised(level="warning", text="Not trusted: AGENTS.md", hint="Look."))
+        await eventually(pilot, lambda: "Not trusted: AGENTS.md" in screen_text(app))
+        assert "enter a key" in screen_text(app)
+        session.feed.start("tidy up")
+        await eventually(pilot, lambda: "tidy up" in screen_text(app))
+        assert "enter a key" not in screen_text(app)
+        assert "Not trusted: AGENTS.md" in screen_text(app)
 
 
 async def test_the_tour_takes_over_on_a_fresh_screen(session: FakeSession) -> None:

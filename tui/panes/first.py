@@ -11,9 +11,12 @@ from tui.safe_text import safe_text
 from tui.wrapping import wrap
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
 
     from core.errors import HandrailError
+    from core.view.decisions import Notice
     from tui.session_port import Finding, Findings, OpenSession
 
 TOUR_KEY: Final = "t"
@@ -22,6 +25,12 @@ _MARKS: Final = {
     "missing": ("✗", "$text-error"),
     "partly": ("!", "$text-warning"),
 }
+_NOTICE_MARKS: Final = {
+    "info": ("· ", "$text-muted"),
+    "warning": ("! ", "$text-warning"),
+    "error": ("✗ ", "$text-error"),
+}
+MAX_NOTICES: Final = 3
 _NAME_CELLS: Final = 18
 _BLANK: Final = Content("")
 _WELCOME: Final = "Say what should be done. Nothing risky happens without your key press."
@@ -61,6 +70,13 @@ class FirstPane(Widget, can_focus=True):
         """Whether a text was begun here and the composer has yet to take focus."""
         self._findings: Findings | None = None
         self._problem: HandrailError | None = None
+        self._notices: tuple[Notice, ...] = ()
+
+    def show_notices(self, notices: "Sequence[Notice]") -> None:
+        """Show what the person should know before anything is said."""
+        if len(notices) != len(self._notices):
+            self._notices = tuple(notices)
+            self.refresh(layout=True)
 
     @property
     def has_model(self) -> bool:
@@ -80,7 +96,9 @@ class FirstPane(Widget, can_focus=True):
     def render(self) -> Content:
         """Return what was found, and what can be done."""
         width = self.content_size.width or 80
-        return first_content(self._findings, self._problem, width, takes_keys=self.has_focus)
+        said = notice_rows(self._notices, width)
+        content = first_content(self._findings, self._problem, width, takes_keys=self.has_focus)
+        return Content("\n").join([*said, content]) if said else content
 
     def on_key(self, event: "events.Key") -> None:
         """Act on the key of a row; any other letter begins a text, so all that follow belong to it."""
@@ -116,6 +134,17 @@ class FirstPane(Widget, can_focus=True):
         rows = (row for row in findings.rows if row.key == key and row.act is not None)
         row = next(rows, None)
         return None if row is None else self.FixChosen(row)
+
+
+def notice_rows(notices: "Sequence[Notice]", width_cells: int) -> list[Content]:
+    """Return the newest notices as rows, with a blank row behind them."""
+    rows: list[Content] = []
+    for notice in notices[-MAX_NOTICES:]:
+        mark, style = _NOTICE_MARKS[notice.level]
+        rows += _hanging(mark, style, safe_text(notice.text), "", width_cells)
+        if notice.hint:
+            rows += _hanging("  ", "", safe_text(notice.hint), "$text-muted", width_cells)
+    return [*rows, _BLANK] if rows else []
 
 
 def first_content(

@@ -137,8 +137,10 @@ class MainScreen(Screen[None]):
         """Show what changed; panes that are not visible are brought up to date when they are shown."""
         self._view = view
         self.header.show(view, now_s)
-        if view.conversation.blocks and not self.has_class("-talking"):
-            self._start_talk()
+        if not self.has_class("-talking"):
+            self.first.show_notices(view.notices.notices)
+            if any(block.kind != "notice" for block in view.conversation.blocks):
+                self._start_talk()
         self._stale |= parts
         self._refresh_panes()
 

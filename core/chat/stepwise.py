@@ -5,6 +5,7 @@ required fields, because a small model fills in every field it is told of.
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ You get the result, then reply again, until a tool ends the task.
 
 # Tools
 """
+_KEYS = re.compile(rf'"(?:{CALL}|{ARGUMENTS})"\s*:')
 _KINDS = {"integer": "number", "number": "number", "array": "list", "boolean": "true or false"}
 
 
@@ -93,10 +95,13 @@ class StepForms:
         }
 
     def read(self, text: str) -> Step | None:
-        """Return the step a reply consists of, None when it is anything else."""
+        """Return the step a reply consists of, None when it is anything else.
+
+        What was meant as a step and cannot be read is one without a call, never an answer.
+        """
         read = read_arguments(text.strip())
         if len(read.objects) != 1 or not text.strip():
-            return None
+            return Step("", RawCall(name=NO_CALL, arguments="{}")) if _is_meant(text) else None
         step = read.objects[0]
         call = mapping_of(step.get(CALL)) or mapping_of(step)
         name = text_of(call.get(NAME))
@@ -127,6 +132,11 @@ class StepForms:
             named = {**one.form.fixed, **named}
         written = json.dumps(named, ensure_ascii=False)
         return RawCall(name=tool, arguments=written, source="text", repaired=repaired)
+
+
+def _is_meant(text: str) -> bool:
+    """Return whether a text that is no step was meant as one: cut, doubled, or with words around it."""
+    return _KEYS.search(text) is not None
 
 
 def forms_of(tool: ToolSpec) -> tuple[ToolForm, ...]:

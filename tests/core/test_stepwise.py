@@ -99,8 +99,7 @@ def test_a_call_of_a_tool_that_is_not_offered_is_shown_with_its_own_name() -> No
         "All is done.",
         "[]",
         '{"answer": "no step"}',
-        '{"thought": "cut", "call": {"name": "shell", "arguments": {"command": "ls',
-        step("shell", command="ls") + step("shell", command="pwd"),
+        "null",
     ],
 )
 def test_a_reply_that_is_no_step_is_none(reply: str) -> None:
@@ -122,7 +121,18 @@ def test_a_step_of_a_server_that_forces_no_form_is_read_all_the_same(reply: str)
 
 
 @pytest.mark.parametrize(
-    "reply", ['{"thought": "Bad"}', '{"thought": "x", "call": {}}', '{"call": "shell"}']
+    "reply",
+    [
+        '{"thought": "Bad"}',
+        '{"thought": "x", "call": {}}',
+        '{"call": "shell"}',
+        '{"call": {"name": null}}',
+        '{"call": [{"name": "shell"}]}',
+        '{"thought": "cut", "call": {"name": "shell", "arguments": {"command": "ls',
+        step("shell", command="ls") + step("shell", command="pwd"),
+        step("shell", command="ls") + "\n" + step("shell", command="ls -l"),
+        "I will look: " + step("shell", command="ls"),
+    ],
 )
 def test_a_step_without_a_call_is_no_answer(reply: str) -> None:
     read = FORMS.read(reply)

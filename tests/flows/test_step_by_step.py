@@ -179,6 +179,18 @@ async def test_plain_text_ends_a_run_like_finish_does(tmp_path: Path) -> None:
     assert (ended.reason, ended.answer, ended.steps) == ("answered", "Hello!", 2)
 
 
+async def test_a_step_that_cannot_be_read_is_never_an_answer(tmp_path: Path) -> None:
+    cut = text('{"thought": "x", "call": {"name": "echo", "arguments": {"text": "abc')
+    script = [PROOF, cut, text(step("echo", text="1")), text(step("finish", answer="Done."))]
+    async with ModelServer(script, calls_tools=False) as server:
+        session = _opening(tmp_path, server.base_url).session()
+        ended = await session.run("Go.")
+        second = server.requests[2].json
+        await _close(session)
+    assert (ended.reason, ended.answer) == ("answered", "Done.")
+    assert "There is no tool" in second["messages"][-1]["content"]
+
+
 async def test_what_the_inspector_shows_is_what_is_sent(tmp_path: Path) -> None:
     script = [
         PROOF,

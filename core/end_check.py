@@ -34,6 +34,7 @@ MAX_SEEN = 12
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])(\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![A-Za-z0-9_%])"
 )
+_HEADLINE = re.compile(r"\Aexit code \d+ \([\d.]+ s\)")
 _PART = re.compile(r"\d+(?:\.\d+)?")
 _GROUPING = re.compile(r"[,\u202f\u00a0]")
 ENDING_TOOL = "finish"
@@ -91,11 +92,12 @@ class EndCheck:
             yield Objection(ONLY_TASK, "denied")
         if missing := self._situation.missing(task):
             yield Objection(NO_FILE.format(names=", ".join(missing)), "denied")
-        known = (task, self._situation.text(), *(event.output for event in calls))
+        told = [_without_headline(event.output) for event in calls]
+        known = (task, self._situation.text(), *told)
         seen = {number for text in known for number in (*numbers_in(text), *_parts_in(text))}
         unseen = dict.fromkeys(number for number in numbers_in(answer) if number not in seen)
         if unseen:
-            newest = [number for event in calls[-2:] for number in numbers_in(event.output)]
+            newest = [number for text in told[-2:] for number in numbers_in(text)]
             shown = ", ".join(list(dict.fromkeys(newest))[-MAX_SEEN:]) or "no number"
             yield Objection(UNSEEN.format(names=", ".join(unseen), seen=shown), "invalid")
 
@@ -108,6 +110,11 @@ def _changed_last(calls: Sequence[ToolEnded]) -> list[str]:
             break
         changed += [path for path in event.files if path.endswith(PROGRAMS)]
     return list(dict.fromkeys(reversed(changed)))
+
+
+def _without_headline(output: str) -> str:
+    """Return a result without exit code and time, which are no findings."""
+    return _HEADLINE.sub("", output, count=1)
 
 
 def numbers_in(text: str) -> list[str]:

@@ -195,6 +195,12 @@ def test_numbers_of_an_answer_must_stand_in_the_task_a_file_or_a_result(tmp_path
     assert run.said("It is 99.") == ""
 
 
+def test_exit_code_and_time_of_a_command_are_no_findings(tmp_path: Path) -> None:
+    run = Run(tmp_path, "Count them.")
+    run.ended("exit code 0 (4.7 s)\nstdout:\n12", exit_code=0)
+    assert run.said("There are 0, 4.7 or 12.") == UNSEEN.format(names="0, 4.7", seen="12")
+
+
 def test_nothing_speaks_against_an_answer_that_was_worked_for(tmp_path: Path) -> None:
     run = Run(tmp_path, "Count the lines.")
     run.ended("237 total")

@@ -66,7 +66,7 @@ def why_text(row: MemoryRow) -> str:
 
 def head_text(request: NextRequest, memory: MemoryView, model: str) -> str:
     """Return the header: model, window, units, last edit."""
-    units = [row for row in request.rows if row.role not in {"system", "tools"}]
+    units = [row for row in request.rows if row.role not in {"system", "tools", "now"}]
     sent = sum(row.sent for row in units)
     share = f" ({100 * request.tokens // request.window}%)" if request.window else ""
     window = f"{request.window:,}" if request.window else "an unknown window"

@@ -160,6 +160,7 @@ class Session:
         if loaded.torn_bytes:
             self.log.append(JournalRecovered(cut_bytes=loaded.torn_bytes, kept_as=loaded.torn_file))
         self._settling: asyncio.Task[None] | None = None
+        self._summing: asyncio.Task[bool] | None = None
         self._open(resumed=bool(loaded.records))
 
     @property
@@ -275,7 +276,9 @@ class Session:
             spend=partial(_spend_outside_runs, self._parts.purse),
         )
         async with control.quiet:
-            return await Compactor(parts, self.memory, self._context).summarise(units, "person")
+            compactor = Compactor(parts, self.memory, self._context)
+            self._summing = asyncio.create_task(compactor.summarise(units, "person"))
+            return await self._summing
 
     def next_request(self) -> NextRequest:
         """Return what would be sent to the model now; sends and changes nothing."""
@@ -301,9 +304,10 @@ class Session:
         if self.running and self._run is not None:
             self.interrupt()
             await asyncio.wait([self._run])
-        if self._settling is not None:
-            self._settling.cancel()
-            await asyncio.wait([self._settling])
+        for task in (self._settling, self._summing):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         for resource in self._parts.resources:
             await resource.close()
         if not self.log.records or not isinstance(self.log.records[-1].event, SessionClosed):

@@ -114,3 +114,17 @@ async def test_a_paused_run_waits_for_the_summary_and_goes_on_with_it(tmp_path: 
     assert (await running).answer == "done"
     assert NOTES in model.requests[-1].messages[1].text
     await session.close()
+
+
+async def test_closing_the_session_ends_a_summary_that_is_under_way(tmp_path: Path) -> None:
+    model = HeldModel()
+    session = opened(tmp_path, model)
+    await session.run("The task")
+    summing = asyncio.create_task(session.compact(ids(session)))
+    await model.asked.wait()
+    await session.close()
+    await asyncio.wait([summing])
+    assert summing.cancelled()
+    assert model.open == 0
+    assert events_of(session)[-1].kind == "session_closed"
+    assert summaries(session) in ([], [""])

@@ -8,7 +8,7 @@ from typing import Literal
 from core.budget import Budget
 from core.decision import QuestionPrompt
 from core.dispatch import Dispatcher
-from core.end_check import Objection
+from core.end_check import ENDING_TOOL, Objection
 from core.errors import ModelError, RunStopped
 from core.events import StepEnded, StepStarted
 from core.loop_guard import LoopGuard
@@ -27,7 +27,6 @@ LIMIT_NUDGE = (
     "Give the best answer you can now, and say plainly what is not done."
 )
 
-ENDING_TOOL = "finish"
 TOO_EARLY = (
     "Not ended: a call before this one, in the same reply, did not work. "
     "Look at its result, do what is missing, then finish."

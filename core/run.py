@@ -16,7 +16,7 @@ from core.context.compaction import Compactor
 from core.context.scoring import RelevanceFilter
 from core.context.side_request import SideParts
 from core.dispatch import Dispatcher, DispatchParts, Judge, timed_ask
-from core.end_check import EndCheck, Objection
+from core.end_check import ENDING_TOOL, EndCheck, Objection
 from core.errors import BrowserUnavailableError, HandrailError, ModelError, SandboxUnavailableError
 from core.event_log import EventLog
 from core.events import ErrorInfo, NoticeRaised, RunEnded, RunStarted, ToolEnded
@@ -224,7 +224,7 @@ class Run:
     def _refused_by_nobody(self) -> bool:
         """Whether the last call before the end was refused because nobody was there."""
         for record in reversed(self._parts.log.records[self._first_record :]):
-            if isinstance(record.event, ToolEnded) and record.event.name != "finish":
+            if isinstance(record.event, ToolEnded) and record.event.name != ENDING_TOOL:
                 return record.event.decided_by == "nobody"
         return False
 

@@ -38,7 +38,9 @@ class WorkspaceReport:
 
     def text(self) -> str:
         """Return the files there are, and what those hold that the task names or the run has changed."""
-        task, changed = self._run()
+        return self._text(*self._run())
+
+    def _text(self, task: str, changed: Sequence[str]) -> str:
         parts = [HEADING, *self._files()]
         room_chars = MAX_ALL_CHARS
         for path in dict.fromkeys((*self.named_in(task), *changed)):
@@ -50,8 +52,8 @@ class WorkspaceReport:
 
     def situation(self) -> Situation:
         """Return how things stand."""
-        task, _ = self._run()
-        return Situation(text=self.text(), missing=tuple(self.missing(task)))
+        task, changed = self._run()
+        return Situation(text=self._text(task, changed), missing=tuple(self.missing(task)))
 
     def begin(self, before: Look) -> None:
         """Note what was there when the run began; what is other since then is told."""

@@ -45,27 +45,22 @@ def withheld_forms(
 
 def _after(done: Sequence[DoneCall], forms: StepForms, *, making: bool) -> frozenset[str]:
     last = done[-1]
-    name, _ = forms.shown(last.call)
-    form = forms.offered.get(name)
-    if form is not None and form.form.ends:
+    form = forms.form_of(last.call)
+    if form is not None and form.ends:
         if last.outcome != "denied":
             return frozenset()
         return _names(forms, lambda one: one.form.ends or (making and one.form.looks))
-    changes = form is not None and bool(form.form.changes)
+    changes = form is not None and bool(form.changes)
     if sum(one.same_as(last) or (changes and one.same_call(last)) for one in done) > 1:
-        return _after_repetition(last, name, forms, making=making)
-    if (
-        len(done) > 1
-        and _file_of(last, forms)
-        and _file_of(last, forms) == _file_of(done[-2], forms)
-    ):
+        return _after_repetition(last, forms, making=making)
+    changed = _file_of(last, forms)
+    if changed and len(done) > 1 and changed == _file_of(done[-2], forms):
         return _names(forms, lambda one: bool(one.form.changes))
     return frozenset()
 
 
-def _after_repetition(
-    last: DoneCall, name: str, forms: StepForms, *, making: bool
-) -> frozenset[str]:
+def _after_repetition(last: DoneCall, forms: StepForms, *, making: bool) -> frozenset[str]:
+    name, _ = forms.shown(last.call)
     if last.outcome != "ok":
         return frozenset((name,))
     if making:
@@ -75,10 +70,10 @@ def _after_repetition(
 
 def _file_of(done: DoneCall, forms: StepForms) -> object:
     """Return the file a call has changed, None where it changed none."""
-    one = forms.offered.get(forms.shown(done.call)[0])
-    if one is None or not one.form.changes:
+    form = forms.form_of(done.call)
+    if form is None or not form.changes:
         return None
-    return (done.call.arguments or {}).get(one.form.changes)
+    return (done.call.arguments or {}).get(form.changes)
 
 
 def _names(forms: StepForms, fits: Callable[[OfferedForm], bool]) -> frozenset[str]:

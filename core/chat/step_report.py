@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.chat.history import user_text
-from core.chat.stepwise import StepForms
+from core.chat.stepwise import ARGUMENTS, NAME, StepForms
 from core.likeness import call_key, result_key
 from core.messages import (
     AssistantMessage,
@@ -144,8 +144,8 @@ def _question(done: Sequence[DoneCall], forms: StepForms, *, ending: bool) -> st
         return ASK_END.format(result=newest.text[-MAX_RESULT_CHARS:])
     if done[-1].outcome != "ok":
         return ASK_OTHER
-    form = forms.offered.get(forms.shown(done[-1].call)[0])
-    tells = form is not None and not form.form.changes and not done[-1].text.endswith(NO_OUTPUT)
+    form = forms.form_of(done[-1].call)
+    tells = form is not None and not form.changes and not done[-1].text.endswith(NO_OUTPUT)
     return ASK_OR_END if tells else ASK
 
 
@@ -207,7 +207,7 @@ class _Report:
         name, arguments = self._forms.shown(done.call)
         short = {field: _shortened(value) for field, value in arguments.items()}
         # In the form of a reply: what a small model copies from here is a reply again.
-        call = json.dumps({"name": name, "arguments": short}, ensure_ascii=False)
+        call = json.dumps({NAME: name, ARGUMENTS: short}, ensure_ascii=False)
         return f"{call}\nResult: {done.text}"
 
 

@@ -123,6 +123,11 @@ class StepForms:
                 }
         return call.name, arguments
 
+    def form_of(self, call: ToolCall) -> ToolForm | None:
+        """Return the form a call of the history was made in, None where it is not offered."""
+        one = self.offered.get(self.shown(call)[0])
+        return None if one is None else one.form
+
     def _raw(self, name: str, given: Mapping[str, object], *, repaired: bool) -> RawCall:
         one = self.offered.get(name)
         tool = one.tool if one else name

@@ -280,9 +280,11 @@ class Dispatcher:
                 reads_only=permission.tool.reads_only,
             )
         )
-        is_owed = self._parts.ensure_stored() and permission.risk != "R0"
-        if is_owed or permission.risk in DURABLE_RISKS:
+        is_owed = permission.risk in DURABLE_RISKS
+        # While one sync runs the person may decide or change something more, so it is asked again.
+        while (self._parts.ensure_stored() and permission.risk != "R0") or is_owed:
             await asyncio.to_thread(self._parts.make_durable)
+            is_owed = False
         return await permission.tool.run(permission.arguments, context)
 
     def _end(

@@ -36,7 +36,8 @@ class Bench:
         self.policy = FakePolicy({tool.name: (verdict, risk) for tool in tools})
         self.paused = 0
         self.synced = 0
-        self.owes_sync = False
+        self.syncs_owed = 0
+        """Syncs until no decision, or the like, waits for one."""
         self.store_error: StoreError | None = None
         self.dispatcher = Dispatcher(
             DispatchParts(
@@ -60,11 +61,12 @@ class Bench:
 
     def count_sync(self) -> None:
         self.synced += 1
+        self.syncs_owed = max(0, self.syncs_owed - 1)
 
     def ensure_stored(self) -> bool:
         if self.store_error is not None:
             raise self.store_error
-        return self.owes_sync
+        return self.syncs_owed > 0
 
     def kinds(self) -> list[str]:
         return [record.event.kind for record in self.log.records]
@@ -329,9 +331,20 @@ async def test_a_decision_is_on_disk_before_what_it_allows_has_an_effect(
     risk: RiskLevel, syncs: int
 ) -> None:
     bench = Bench([EchoTool()], risk=risk)
-    bench.owes_sync = True
+    bench.syncs_owed = 1
     await bench.dispatcher.dispatch(call())
     assert bench.synced == syncs
+
+
+@pytest.mark.parametrize("risk", ["R1", "R2", "R3", "R4"])
+async def test_a_decision_that_comes_while_another_is_synced_is_on_disk_first_too(
+    risk: RiskLevel,
+) -> None:
+    bench = Bench([EchoTool()], risk=risk)
+    bench.syncs_owed = 2
+    await bench.dispatcher.dispatch(call())
+    assert (bench.synced, bench.syncs_owed) == (2, 0)
+    assert bench.ended()[-1].outcome == "ok"
 
 
 async def test_an_intent_holds_what_the_call_was_bound_to() -> None:

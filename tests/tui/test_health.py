@@ -66,4 +66,7 @@ def test_a_check_that_fails_itself_counts_as_what_it_checks() -> None:
         raise RuntimeError("a defect")
 
     rows = run_checks({"model": broken, "other": broken}, needed=("model",))
+    for thread in threading.enumerate():
+        if thread.name.startswith("check "):
+            thread.join()  # its end belongs to this test, not to the next one
     assert [(one.ok, one.needed) for one in rows] == [(False, True), (False, False)]
